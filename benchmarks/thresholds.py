@@ -1,0 +1,215 @@
+"""What the constants in `npser.blocks.choose.costs` rest on: run `python benchmarks/thresholds.py [sweep]`.
+
+Strategy: one sweep a question. Each writes data that suits an encoding with that encoding's own writer and prints
+nanoseconds an item (best of several) to write, to read as an array and to read as a list, at several sizes. A block
+of n items costs fixed + n * slope; the fit over the sizes is the last line, and the slope is what `costs` names.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter_ns
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npser.blocks import ints
+from npser.blocks.choose.ints import write_ints
+from npser.blocks.cursor import Cursor
+from npser.blocks.sink import Sink
+
+SIZES = (17, 64, 256, 1024, 4096, 16384, 65536, 262144)
+I64 = NDArray[np.int64]
+RNG = np.random.default_rng(20)
+
+
+def best(call: Callable[[], object], seconds: float = 0.02) -> float:
+    """The fastest of as many calls as fit, in nanoseconds."""
+    end = perf_counter_ns() + int(seconds * 1e9)
+    fastest = float("inf")
+    while True:
+        start = perf_counter_ns()
+        call()
+        stop = perf_counter_ns()
+        fastest = min(fastest, stop - start)
+        if stop > end:
+            return fastest
+
+
+def flat(sink: Sink, values: I64) -> None:
+    """Nested blocks as a plain frame, so that only the encoding around them differs."""
+    low, high = int(values.min()), int(values.max())
+    base = low if low < 0 else 0
+    ints.write_frame(sink, values, base, next(width for width in (8, 16, 32, 64) if high - base < 1 << width))
+
+
+def measure(name: str, make: Callable[[int], I64], write: Callable[[Sink, I64], None]) -> None:
+    """Print one encoding at all sizes, and the fit."""
+    print(f"\n{name:24}{'bytes':>8}{'write':>8}{'array':>8}{'list':>8}   ns an item")
+    rows = [measure_size(make(n), write) for n in SIZES]
+    for n, row in zip(SIZES, rows, strict=True):
+        print(f"{n:24}" + "".join(f"{cell / n:8.2f}" for cell in row))
+    times = np.array([array for _, _, array, _ in rows])
+    slope, fixed = np.polyfit(np.array(SIZES, float), times, 1, w=1 / times)
+    print(f"{'array':>24}: {fixed:.0f} ns + {slope:.2f} ns an item")
+
+
+def measure_size(values: I64, write: Callable[[Sink, I64], None]) -> tuple[float, float, float, float]:
+    """Bytes, and nanoseconds to write, to read as an array, to read as a list."""
+    sink = Sink()
+    write(sink, values)
+    data, n = memoryview(bytes(sink.out)), values.size
+    assert ints.read_ints(Cursor(data), n).tobytes() == values.tobytes()
+    return (
+        len(data),
+        best(lambda: write(Sink(), values)),
+        best(lambda: ints.read_ints(Cursor(data), n)),
+        best(lambda: ints.read_int_list(Cursor(data), n)),
+    )
+
+
+def below(bits: int, n: int) -> I64:
+    """n random values below 2**bits, bits < 64."""
+    return RNG.integers(0, 1 << bits, n, "<i8")
+
+
+def below_from(base: int, bits: int, n: int) -> I64:
+    """The same from a base."""
+    return base + below(bits, n)
+
+
+def below_mixed(bits: int, n: int) -> I64:
+    """All lengths up to `bits` bits, equally often."""
+    return below(bits, n) >> RNG.integers(0, bits, n)
+
+
+def repeated(mean: int, n: int) -> I64:
+    """Runs of `mean` items."""
+    return np.repeat(below(20, n // mean + 1), mean)[:n]
+
+
+def random_words(n: int) -> I64:
+    """n values of 64 random bits."""
+    return np.frombuffer(RNG.bytes(8 * n), "<i8")
+
+
+def frame(width: int, base: int, sink: Sink, values: I64) -> None:
+    ints.write_frame(sink, values, base, width)
+
+
+def sweep_frames() -> None:
+    """Plain widths, whole bytes, bits: VIEW_NS, BYTES_NS, BITS_NS and their fixed costs."""
+    for width in (8, 16, 24, 32, 48, 64, 1, 5, 12, 20, 31, 41, 57, 61):
+        make = random_words if width == 64 else partial(below, width)
+        measure(f"FRAME of {width} bits", make, partial(frame, width, 0))
+
+
+def sweep_bases() -> None:
+    """A base that is not zero costs one more pass."""
+    for width in (8, 16, 32):
+        make = partial(below_from, -7, width)
+        measure(f"FRAME of {width} bits from -7", make, partial(frame, width, -7))
+
+
+def sweep_expanded() -> None:
+    """Nearly no bytes: CONST_NS, AFFINE_NS."""
+    measure("CONST", lambda n: np.full(n, 12345), lambda sink, values: ints.write_const(sink, 12345, values.size))
+    measure("AFFINE", lambda n: np.arange(n) * 3, lambda sink, values: ints.write_affine(sink, 0, 3, values.size))
+
+
+def sweep_delta() -> None:
+    """A running sum over a frame of 8 bits: DELTA_NS."""
+
+    def write_delta(sink: Sink, values: I64) -> None:
+        ints.write_delta(sink, int(values[0]), values[1:] - values[:-1], flat)
+
+    measure("DELTA", lambda n: np.cumsum(RNG.integers(0, 200, n)), write_delta)
+
+
+def sweep_varint() -> None:
+    """Mixed lengths: VARINT_NS, VARINT_BYTE_NS."""
+    for bits in (13, 20, 27, 55, 63):
+        measure(f"VARINT up to {bits} bits", partial(below_mixed, bits), ints.write_varint)
+
+
+def sweep_runs() -> None:
+    """Runs of a mean length: RUNS_NS, RUN_NS."""
+
+    def write_runs(sink: Sink, values: I64) -> None:
+        starts = ints.run_starts(values)
+        ints.write_runs(sink, values[starts], np.diff(starts, append=values.size), flat)
+
+    for mean in (2, 4, 8, 32):
+        measure(f"RUNS of {mean}", partial(repeated, mean), write_runs)
+
+
+def choices(table: I64, n: int) -> I64:
+    """n of the values of a table."""
+    return RNG.choice(table, n)
+
+
+def write_codes(table: I64, sink: Sink, values: I64) -> None:
+    """DICT with a table that is known."""
+    ints.write_dict(sink, table, np.searchsorted(table, values), flat)
+
+
+def sweep_dict() -> None:
+    """Few distinct large values: DICT_NS."""
+    for distinct in (4, 200, 5000):
+        table = np.sort(below(60, distinct))
+        measure(f"DICT of {distinct}", partial(choices, table), partial(write_codes, table))
+
+
+def sweep_patched() -> None:
+    """One outlier in a hundred: PATCHED_NS, PATCH_NS."""
+
+    def make(n: int) -> I64:
+        values = below(8, n)
+        values[::100] = 1 << 40
+        return values
+
+    def write(sink: Sink, values: I64) -> None:
+        positions = np.flatnonzero(values > 255)
+        base = values.copy()
+        base[positions] = 0
+        ints.write_patched(sink, positions, values[positions], base, flat)
+
+    measure("PATCHED", make, write)
+
+
+def sweep_chosen() -> None:
+    """What the chooser makes of usual columns, and what choosing costs."""
+    columns: dict[str, Callable[[int], I64]] = {
+        "ramp": lambda n: np.arange(n) * 7 + 3,
+        "below a million": lambda n: RNG.integers(0, 1_000_000, n),
+        "sorted ids": lambda n: np.sort(RNG.integers(0, 40 * n, n)),
+        "random words": random_words,
+        "heavy tail": lambda n: np.exp(RNG.exponential(4, n).clip(0, 43)).astype("<i8"),
+        "outliers": lambda n: np.where(RNG.random(n) < 0.01, 1 << 45, RNG.integers(0, 1000, n)),
+        "runs": lambda n: np.repeat(RNG.integers(0, 1000, n), 12)[:n],
+        "few large": lambda n: RNG.choice(random_words(50), n),
+    }
+    for name, make in columns.items():
+        measure(name, make, write_ints)
+
+
+SWEEPS = (
+    sweep_frames,
+    sweep_bases,
+    sweep_expanded,
+    sweep_delta,
+    sweep_varint,
+    sweep_runs,
+    sweep_dict,
+    sweep_patched,
+    sweep_chosen,
+)
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    for sweep in SWEEPS:
+        if not wanted or sweep.__name__.removeprefix("sweep_") in wanted:
+            print(f"\n== {sweep.__name__}: {sweep.__doc__}")
+            sweep()

@@ -1,0 +1,1 @@
+"""Bytes <-> arrays of one primitive type. Knows nothing of Python containers."""

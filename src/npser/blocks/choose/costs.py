@@ -1,0 +1,151 @@
+"""What decoding costs and what a byte is worth: all thresholds of the choice of integer encodings.
+
+Strategy: a plan costs its decode time (a fixed part a block, and a part an item) plus its bytes at `BYTE_NS` each. For
+a cache the reader is the customer, so time comes first, and the price of a byte turns size into time. The figures are
+nanoseconds, rounded, from decoding to an array on one machine. Only their proportions matter: making the Python ints
+afterwards costs the same for every encoding, but for the few that make fewer. Each line names the sweep in
+`benchmarks/thresholds.py` that it rests on; run that again before changing one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "AFFINE_CHECK",
+    "BITS_BLOCK_NS",
+    "BITS_MIN_ITEMS",
+    "BITS_NS",
+    "BITS_WIDTH_BLOCK_NS",
+    "BITS_WIDTH_NS",
+    "BYTES_BLOCK_NS",
+    "BYTES_NS",
+    "BYTE_NS",
+    "DELTA_BLOCK_NS",
+    "DELTA_NS",
+    "DICT_BLOCK_NS",
+    "DICT_MAX_SHARE",
+    "DICT_NS",
+    "FEW_ITEMS",
+    "MIN_MEAN_RUN",
+    "NESTED_FLOOR_NS",
+    "OUTLIER_SHARE",
+    "PATCHED_BLOCK_NS",
+    "PATCH_BYTES",
+    "PATCH_NS",
+    "RUNS_BLOCK_NS",
+    "RUNS_NS",
+    "RUN_NS",
+    "SAMPLE_WINDOW",
+    "SAMPLE_WINDOWS",
+    "VARINT_BLOCK_NS",
+    "VARINT_BYTE_NS",
+    "VARINT_NS",
+    "VIEW_BLOCK_NS",
+    "VIEW_NS",
+    "WORTHWHILE",
+]
+
+BYTE_NS: Final = 2.5
+"""A stored byte: fetched, copied and kept. Dear enough for bits to replace whole bytes where they save a quarter of a
+long block, cheap enough for a block of a thousand items not to be packed; benchmarks/thresholds.py::sweep_frames."""
+
+VIEW_BLOCK_NS: Final = 2300.0  # benchmarks/thresholds.py::sweep_frames, 8, 16, 32 and 64 bits
+VIEW_NS: Final = 0.2
+BYTES_BLOCK_NS: Final = 6100.0  # benchmarks/thresholds.py::sweep_frames, 24, 40, 48 and 56 bits
+BYTES_NS: Final = 0.6
+BITS_BLOCK_NS: Final = 8000.0  # benchmarks/thresholds.py::sweep_frames, the other widths, and for each bit of width
+BITS_WIDTH_BLOCK_NS: Final = 280.0
+BITS_NS: Final = 1.0
+BITS_WIDTH_NS: Final = 0.02
+BITS_MIN_ITEMS: Final = 512  # below, even 40 bits in the place of 64 do not pay the block; sweep_frames
+
+DELTA_BLOCK_NS: Final = 3500.0  # on top of the differences; benchmarks/thresholds.py::sweep_delta
+DELTA_NS: Final = 0.6
+VARINT_BLOCK_NS: Final = 18000.0  # benchmarks/thresholds.py::sweep_varint
+VARINT_NS: Final = 1.5
+VARINT_BYTE_NS: Final = 2.3
+RUNS_BLOCK_NS: Final = 5000.0  # on top of values and lengths; benchmarks/thresholds.py::sweep_runs
+RUNS_NS: Final = 0.15
+RUN_NS: Final = 1.5
+MIN_MEAN_RUN: Final = 4.0  # below, a frame of the values is nearly as small; benchmarks/thresholds.py::sweep_runs
+DICT_BLOCK_NS: Final = 3500.0  # on top of distinct values and codes; benchmarks/thresholds.py::sweep_dict
+DICT_NS: Final = 0.8
+DICT_MAX_SHARE: Final = 0.25  # distinct values a sampled item above which no dictionary is tried; sweep_dict
+PATCHED_BLOCK_NS: Final = 2500.0  # on top of the three blocks; benchmarks/thresholds.py::sweep_patched
+PATCH_NS: Final = 3.0
+PATCH_BYTES: Final = 10.0  # position and value, before they are packed
+OUTLIER_SHARE: Final = 0.02  # sampled items that may stay outside the frame; benchmarks/thresholds.py::sweep_patched
+
+NESTED_FLOOR_NS: Final = 5500.0  # no encoding but a frame costs less for a block; benchmarks/thresholds.py::sweep_delta
+WORTHWHILE: Final = (
+    0.8  # of a frame's cost: what may be gained above pays no encoder; benchmarks/thresholds.py::sweep_chosen
+)
+FEW_ITEMS: Final = (
+    16  # up to this many the plans cost more than they could save; benchmarks/thresholds.py::sweep_chosen
+)
+AFFINE_CHECK: Final = 1 << 14  # items compared at a time, so that a late mismatch costs no large temporary
+SAMPLE_WINDOWS: Final = 16  # so many windows of so many neighbours are looked at before anything is tried on all items;
+SAMPLE_WINDOW: Final = 32  # benchmarks/thresholds.py::sweep_chosen
+
+
+# ------------------------------------------------------------------------------- doubles, booleans, text, byte strings
+# The figures here are from benchmarks/thresholds_text_floats.py, whose sweeps are named benchmarks/thresholds.py::sweep_...
+
+__all__ += [
+    "BITS_CONST_MIN_ITEMS",
+    "BITS_MIN_MEAN_RUN",
+    "BITS_RUNS_MIN_ITEMS",
+    "BYTES_CUT_NS",
+    "DECIMAL_BLOCK_NS",
+    "DECIMAL_NS",
+    "F32_BLOCK_NS",
+    "F32_NS",
+    "F64_NS",
+    "FLOAT_DICT_BLOCK_NS",
+    "FLOAT_DICT_NS",
+    "FLOAT_MIN_ITEMS",
+    "FLOAT_MIN_MEAN_RUN",
+    "FLOAT_PATCHED_BLOCK_NS",
+    "FLOAT_PATCH_BYTES",
+    "FLOAT_PATCH_NS",
+    "FLOAT_SAMPLE",
+    "MAX_EXCEPTIONS",
+    "MAX_LIKE_EXCEPTIONS",
+    "TEXT_CODE_NS",
+    "TEXT_CUT_NS",
+    "TEXT_DICT_BLOCK_NS",
+    "TEXT_DISTINCT_NS",
+    "TEXT_NEIGHBOURS",
+    "TEXT_SAMPLE",
+    "TEXT_SAMPLE_SHARE",
+]
+
+F64_NS: Final = 0.2  # decoding to an array, as above; benchmarks/thresholds.py::sweep_floats
+F32_BLOCK_NS: Final = 1000.0
+F32_NS: Final = 0.4
+DECIMAL_BLOCK_NS: Final = 4500.0  # with the integers; benchmarks/thresholds.py::sweep_decimals
+DECIMAL_NS: Final = 1.0
+FLOAT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks inside; benchmarks/thresholds.py::sweep_float_dict
+FLOAT_DICT_NS: Final = 1.2
+FLOAT_PATCHED_BLOCK_NS: Final = 6000.0  # with both blocks of exceptions; benchmarks/thresholds.py::sweep_exceptions
+FLOAT_PATCH_NS: Final = 6.0
+FLOAT_PATCH_BYTES: Final = 9.5  # a position and eight bytes
+MAX_EXCEPTIONS: Final = 0.03  # of the items; more are a column of another kind; benchmarks/thresholds.py::sweep_exceptions
+MAX_LIKE_EXCEPTIONS: Final = 0.25  # if all have the same bits, like NaN for what is missing
+FLOAT_MIN_MEAN_RUN: Final = 8.0  # below, decimals or a dictionary are as fast; benchmarks/thresholds.py::sweep_float_runs
+FLOAT_MIN_ITEMS: Final = 192  # below, no block can win back what it costs; benchmarks/thresholds.py::sweep_decimals
+FLOAT_SAMPLE: Final = 256  # values looked at first; benchmarks/thresholds.py::sweep_chosen_floats
+
+BITS_CONST_MIN_ITEMS: Final = 8  # up to a byte of bits nothing is saved
+BITS_RUNS_MIN_ITEMS: Final = 512  # benchmarks/thresholds.py::sweep_bits
+BITS_MIN_MEAN_RUN: Final = 64.0  # a run is about two bytes: a quarter of the bits that it stands for; sweep_bits
+
+TEXT_CUT_NS: Final = 20.0  # an item out of SPLIT; benchmarks/thresholds.py::sweep_text
+BYTES_CUT_NS: Final = 30.0  # an item out of LENGTHS; benchmarks/thresholds.py::sweep_bytes
+TEXT_CODE_NS: Final = 7.0  # an item out of DICT; benchmarks/thresholds.py::sweep_text_dict
+TEXT_DISTINCT_NS: Final = 20.0  # a distinct one, on top of cutting it
+TEXT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks inside
+TEXT_SAMPLE: Final = 200  # items looked at first, and one in TEXT_SAMPLE_SHARE more
+TEXT_SAMPLE_SHARE: Final = 64  # benchmarks/thresholds.py::sweep_chosen_text
+TEXT_NEIGHBOURS: Final = 64

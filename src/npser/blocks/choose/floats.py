@@ -1,0 +1,273 @@
+"""Which encoding a block of doubles gets.
+
+Strategy: a sample of at most 256 values, spread over the block, is tried with each encoding, so that doubles with all
+their bits in use (the common hard case) cost little more than a copy. Each encoding that the sample admits is a
+candidate with an estimated cost; the cheapest one is then tried on the whole block, bit for bit, and if the sample
+was wrong the next candidate gets its turn. The last one, as they are, always works.
+Equality is equality of the 64 bits, so -0.0 and NaN payloads need no case of their own: they just do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npser.blocks import floats as blocks
+from npser.blocks.choose import costs
+from npser.blocks.choose.ints import write_ints
+from npser.blocks.ints import run_starts
+from npser.blocks.sink import Sink
+
+__all__ = ["write_floats"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Attempt = Callable[[Sink, Floats], bool]
+Candidate = tuple[float, Attempt]
+
+FRACTIONS: Final = np.sort(np.arange(1, costs.FLOAT_SAMPLE + 1) * (np.sqrt(5.0) / 2 - 0.5) % 1)
+"""Where the sample is taken: multiples of the golden ratio, spread evenly but without a period of their own."""
+
+SCALES: Final = frozenset(range(len(blocks.POWERS)))
+POWERS: Final = np.array(blocks.POWERS, "<f8")
+EXACT: Final = 2.0**53  # up to here every integer is a double
+NOT_F32: Final = np.uint64((1 << 29) - 1)  # mantissa bits that a float32 lacks
+LOOKED_AT = 12  # values whose digits are counted
+REFUSED = 3  # of which so many may have too many digits
+DIGITS = 16  # more do not fit an exact integer
+CHUNK = 1 << 13
+HOPELESS: Final = float("inf")
+
+
+def write_floats(sink: Sink, values: Floats) -> None:
+    """(n,) float64: write them in the cheapest encoding.
+
+    >>> sink = Sink()
+    >>> write_floats(sink, np.array([1.25, 19.99, 3.5, 0.99] * 500)); len(sink.out) < 5000
+    True
+    """
+    values = np.ascontiguousarray(values, "<f8")
+    if values.size < costs.FLOAT_MIN_ITEMS:
+        _write_plain(sink, values)
+    elif not _try_runs(sink, values):
+        _write_varied(sink, values)
+
+
+def _write_plain(sink: Sink, values: Floats) -> None:
+    """One for all, or as they are."""
+    n, data = values.size, values.tobytes()
+    if n > 1 and sink.may_expand(n) and data == data[:8] * n:
+        blocks.write_const(sink, values)
+    else:
+        blocks.write_f64(sink, values)
+
+
+def _try_runs(sink: Sink, values: Floats) -> bool:
+    n, words = values.size, values.view("<u8")
+    if not sink.may_expand(n):
+        return False
+    step = -(-n // costs.FLOAT_SAMPLE)
+    pairs = words[: n - 1 : step] == words[1::step]
+    if 2 * np.count_nonzero(pairs) < pairs.size:  # runs of 8 would give 7 of 8
+        return False
+    starts = run_starts(words)
+    if starts.size == 1:
+        blocks.write_const(sink, values)
+        return True
+    if starts.size * costs.FLOAT_MIN_MEAN_RUN > n:
+        return False
+    lengths = np.diff(starts, append=n).astype("<i8", copy=False)
+    blocks.write_runs(sink, values[starts], lengths, _write_varied, write_ints)
+    return True
+
+
+def _write_varied(sink: Sink, values: Floats) -> None:
+    """Values that do not come in runs."""
+    n = values.size
+    if n < costs.FLOAT_MIN_ITEMS:
+        _write_plain(sink, values)
+        return
+    sample = values if n <= costs.FLOAT_SAMPLE else values.take((FRACTIONS * n).astype(np.intp))
+    candidates = [found for propose in PROPOSALS if (found := propose(sample, n)) is not None]
+    for cost, attempt in sorted(candidates, key=lambda candidate: candidate[0]):
+        if cost < _cost_as_they_are(n) and attempt(sink, values):
+            return
+    blocks.write_f64(sink, values)
+
+
+def _cost_as_they_are(n: int) -> float:
+    return n * (costs.F64_NS + 8 * costs.BYTE_NS)
+
+
+# ------------------------------------------------------------------------------------------------------------- float32
+
+
+def _propose_f32(sample: Floats, n: int) -> Candidate | None:
+    if (sample.view("<u8") & NOT_F32).any() or not _are_f32(sample):
+        return None
+    return costs.F32_BLOCK_NS + n * (costs.F32_NS + 4 * costs.BYTE_NS), _try_f32
+
+
+def _are_f32(values: Floats) -> bool:
+    with np.errstate(all="ignore"):
+        return bool((values.astype("<f4").astype("<f8").view("<u8") == values.view("<u8")).all())
+
+
+def _try_f32(sink: Sink, values: Floats) -> bool:
+    if not all(_are_f32(values[start : start + CHUNK]) for start in range(0, values.size, CHUNK)):
+        return False
+    blocks.write_f32(sink, values)
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------------- dictionary
+
+
+def _propose_dict(sample: Floats, n: int) -> Candidate | None:
+    table = _distinct(sample.view("<u8"))
+    if table.size * 4 > sample.size:
+        return None
+    nbytes = n * int(table.size).bit_length() / 8 + 8 * table.size
+    return costs.FLOAT_DICT_BLOCK_NS + n * costs.FLOAT_DICT_NS + nbytes * costs.BYTE_NS, partial(_try_dict, table)
+
+
+def _distinct(words: Words) -> Words:
+    """(n,) -> (d,) in order. For a few hundred, np.unique takes several times as long."""
+    ordered = np.sort(words)
+    return ordered[run_starts(ordered)]
+
+
+def _try_dict(table: Words, sink: Sink, values: Floats) -> bool:
+    words = values.view("<u8")
+    codes, known = _codes(table, words)
+    if not known.all():
+        rest = words[~known]
+        if rest.size * 8 > words.size:
+            return False
+        table = _distinct(np.concatenate((table, rest)))
+        if table.size * 8 > words.size:
+            return False
+        codes, _ = _codes(table, words)
+    blocks.write_dict(sink, table.view("<f8"), codes, _write_plain, write_ints)
+    return True
+
+
+def _codes(table: Words, words: Words) -> tuple[Ints, NDArray[np.bool_]]:
+    """(d,) sorted, (n,) -> (n,) places in the table, and which of the words are there."""
+    codes = np.searchsorted(table, words).astype("<i8", copy=False)
+    np.minimum(codes, table.size - 1, out=codes)
+    return codes, table.take(codes) == words
+
+
+# ------------------------------------------------------------------------------------------------------------ decimals
+
+
+class Trial(NamedTuple):
+    """What a block looks like as decimals of one scale."""
+
+    cost: float
+    k: int
+    ints: Ints
+    odd: NDArray[np.intp]
+    """Positions of the values that do not come back: exceptions."""
+
+
+def _propose_decimal(sample: Floats, n: int) -> Candidate | None:
+    scales = _likely_scales(sample)
+    return min((_estimate(sample, n, k) for k in scales), key=lambda found: found[0], default=None)
+
+
+def _estimate(sample: Floats, n: int, k: int) -> Candidate:
+    ints, fits = _decimals(sample, k)
+    good = ints[fits]
+    missed = n * (1 - good.size / sample.size)
+    cost = _cost(n, good, missed, costs.FLOAT_PATCH_BYTES) if missed <= n * costs.MAX_LIKE_EXCEPTIONS else HOPELESS
+    return cost, partial(_try_decimal, k)
+
+
+def _likely_scales(values: Floats) -> set[int]:
+    """How many decimals a few of the values have: the most that any of them has, and the most common number.
+
+    Method: `repr` of a float is the shortest decimal that gives it back, so its digits are the integer and its
+    point is the scale. Doubles that come out of arithmetic have 16 or 17 digits and are refused after four.
+    """
+    scales: list[int] = []
+    refused = 0
+    for value in values[:: -(-values.size // LOOKED_AT)].tolist():
+        mantissa, _, exponent = repr(abs(value)).partition("e")
+        whole, _, fraction = mantissa.removesuffix(".0").partition(".")
+        if len(whole) + len(fraction) > DIGITS or mantissa in ("nan", "inf"):
+            refused += 1
+            if refused > REFUSED:
+                return set()
+        else:
+            scales.append(max(0, len(fraction) - int(exponent or 0)))
+    return {max(scales), max(scales, key=scales.count)} & SCALES if scales else set()
+
+
+def _decimals(values: Floats, k: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """(n,) -> (n,) nearest integers to values * 10**k, and (n,) which of them give back the value, bit for bit."""
+    with np.errstate(all="ignore"):
+        scaled = np.rint(values * POWERS[k])
+        ints = scaled.astype("<i8")
+        fits = (ints / POWERS[k]).view("<u8") == values.view("<u8")  # just what the reader does
+        fits &= np.abs(scaled) <= EXACT
+    return ints, fits
+
+
+def _cost(n: int, good: Ints, odd: float, odd_bytes: float) -> float:
+    """Nanoseconds for n items, if `good` has the range of their integers and `odd` of them are exceptions."""
+    bits = (int(good.max()) - int(good.min())).bit_length()
+    cost = costs.DECIMAL_BLOCK_NS + n * (costs.DECIMAL_NS + bits / 8 * costs.BYTE_NS)
+    if odd:
+        cost += costs.FLOAT_PATCHED_BLOCK_NS + odd * (costs.FLOAT_PATCH_NS + odd_bytes * costs.BYTE_NS)
+    return cost
+
+
+def _try_decimal(k: int, sink: Sink, values: Floats) -> bool:
+    trial = _trial(k, values)
+    if trial.odd.size:
+        more = max(_likely_scales(values[trial.odd]), default=k)  # the sample may have missed those with the most digits
+        if more > k:
+            trial = min(trial, _trial(more, values), key=lambda trial: trial.cost)
+    if trial.cost >= _cost_as_they_are(values.size):
+        return False
+    write_base = partial(blocks.write_decimal, k=trial.k, ints=trial.ints, write_ints=write_ints)
+    if trial.odd.size:
+        odd = trial.odd.astype("<i8", copy=False)
+        blocks.write_patched(sink, odd, values[odd], write_base, _write_plain, write_ints)
+    else:
+        write_base(sink)
+    return True
+
+
+def _trial(k: int, values: Floats) -> Trial:
+    """All of the values as decimals, given up when there are too many exceptions."""
+    n = values.size
+    ints = np.empty(n, "<i8")
+    places: list[NDArray[np.intp]] = []
+    for start in range(0, n, CHUNK):
+        chunk = slice(start, start + CHUNK)
+        ints[chunk], fits = _decimals(values[chunk], k)
+        if not fits.all():
+            places.append(np.flatnonzero(~fits) + start)
+            if sum(part.size for part in places) > n * costs.MAX_LIKE_EXCEPTIONS:
+                return Trial(HOPELESS, k, ints, np.concatenate(places))
+    if not places:
+        return Trial(_cost(n, ints, 0, 0), k, ints, np.empty(0, np.intp))
+    odd = np.concatenate(places)
+    words = values[odd].view("<u8")
+    alike = bool((words == words[0]).all())
+    if not alike and odd.size > n * costs.MAX_EXCEPTIONS:
+        return Trial(HOPELESS, k, ints, odd)
+    regular = odd != np.arange(odd.size)
+    ints[odd] = ints[int(regular.argmax()) if regular.any() else odd.size]  # the first that is no exception
+    return Trial(_cost(n, ints, odd.size, costs.FLOAT_PATCH_BYTES - 8 * alike), k, ints, odd)
+
+
+PROPOSALS: Final = (_propose_decimal, _propose_f32, _propose_dict)

@@ -1,0 +1,96 @@
+"""The one place that reads the input: every bounds check is here.
+
+Strategy: a reader asks for bytes and gets a view of exactly that many, or `TruncatedError`; it asks to expand
+n items out of (nearly) nothing and gets the right to, or `LimitError`. So nothing is allocated on the word of a count.
+"""
+
+from __future__ import annotations
+
+from npser.errors import DecodeError, LimitError, TruncatedError
+
+__all__ = ["Cursor"]
+
+VARINT_MAX_BYTES = 10  # ceil(64 / 7)
+
+
+class Cursor:
+    """A position in a buffer, with what is left of the payload's budget.
+
+    Parameters
+    ----------
+    buf : memoryview
+        The payload, as unsigned bytes.
+    pos, end : int
+        The span to read; `pos` moves, `end` does not.
+    budget : int
+        Items that may still be expanded (see `Limits.budget`).
+
+    >>> cursor = Cursor(memoryview(bytes([0xAC, 0x02, 7])))
+    >>> cursor.uvarint(), cursor.u8(), cursor.left
+    (300, 7, 0)
+    """
+
+    __slots__ = ("budget", "buf", "end", "pos")
+
+    def __init__(self, buf: memoryview, pos: int = 0, end: int | None = None, budget: int = 1 << 20) -> None:
+        self.buf = buf
+        self.pos = pos
+        self.end = len(buf) if end is None else end
+        self.budget = budget
+
+    @property
+    def left(self) -> int:
+        """Bytes not read yet."""
+        return self.end - self.pos
+
+    def u8(self) -> int:
+        """One unsigned byte."""
+        pos = self.pos
+        if pos >= self.end:
+            raise TruncatedError("need 1 byte, 0 left", pos=pos)
+        self.pos = pos + 1
+        return self.buf[pos]
+
+    def take(self, n: int) -> memoryview:
+        """The next `n` bytes, as a view of the input."""
+        pos = self.pos
+        if n > self.end - pos:
+            raise TruncatedError(f"need {n} bytes, {self.end - pos} left", pos=pos)
+        self.pos = pos + n
+        return self.buf[pos : pos + n]
+
+    def uvarint(self) -> int:
+        """An unsigned LEB128 integer below 2**64 (DWARF 5, section 7.6)."""
+        pos, end, buf = self.pos, self.end, self.buf
+        value = shift = 0
+        for at in range(pos, min(end, pos + VARINT_MAX_BYTES)):
+            byte = buf[at]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value >> 64:
+                    raise DecodeError("varint does not fit 64 bits", pos=pos)
+                self.pos = at + 1
+                return value
+            shift += 7
+        if end - pos < VARINT_MAX_BYTES:
+            raise TruncatedError("varint is cut off", pos=pos)
+        raise DecodeError(f"varint is longer than {VARINT_MAX_BYTES} bytes", pos=pos)
+
+    def svarint(self) -> int:
+        """A zigzag LEB128 integer in the range of int64."""
+        code = self.uvarint()
+        return (code >> 1) ^ -(code & 1)
+
+    def expand(self, n: int) -> None:
+        """Draw `n` items from the payload's budget, or raise `LimitError`."""
+        if n > self.budget:
+            raise LimitError(
+                f"{n} items would come out of nearly no bytes, and {self.budget} are left in the budget; "
+                "raise Limits(items=...) if the payload is your own",
+                pos=self.pos,
+            )
+        self.budget -= n
+
+    def fail(self, message: str) -> DecodeError:
+        """A `DecodeError` that knows the position; the caller raises it."""
+        return DecodeError(message, pos=self.pos)

@@ -1,0 +1,240 @@
+"""Encodings of n int64 values that hold no other block.     wire: the layouts of AFFINE, CONST, FRAME, VARINT in `tags`
+
+Strategy: each encoding has a writer, which writes the code byte too, a reader to an array and a reader to a list;
+the readers start behind the code byte. A list is made straight from the bytes where that is less work than through an
+array. What costs (nearly) no bytes asks the cursor for its items first. Arithmetic wraps modulo 2**64, so that every
+int64 value has an offset from every base.
+Readers take the depth of nesting, as all of their table do, and have no use for it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npser.blocks.cursor import Cursor
+from npser.blocks.packing import PLAIN, pack_bits, unpack_bits
+from npser.blocks.sink import Sink
+from npser.blocks.varint import CHUNK_ITEMS, decode_varints, encode_varints, unzigzag, zigzag
+from npser.errors import DecodeError
+from npser.tags import IntCode
+
+__all__ = [
+    "read_affine",
+    "read_affine_list",
+    "read_const",
+    "read_const_list",
+    "read_frame",
+    "read_frame_list",
+    "read_varint",
+    "read_varint_list",
+    "to_list",
+    "write_affine",
+    "write_const",
+    "write_frame",
+    "write_varint",
+]
+
+I64: TypeAlias = NDArray[np.int64]
+
+INT64: Final = np.dtype("<i8")
+WORD: Final = np.dtype("<u8")
+MIN, MAX = -(1 << 63), (1 << 63) - 1
+TINY = 16
+"""Up to this many items, Python makes a list sooner than numpy an array."""
+_TINY_PLAIN: Final = {
+    width: tuple(Struct(f"<{n}{letter}").unpack for n in range(TINY + 1))
+    for width, letter in ((8, "B"), (16, "H"), (32, "I"), (64, "q"))
+}
+
+
+def _unsigned(value: int) -> np.uint64:
+    """The same value modulo 2**64."""
+    return np.uint64(value & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def _signed(value: int) -> int:
+    """The same value modulo 2**64, as int64 has it."""
+    return ((value + (1 << 63)) & 0xFFFF_FFFF_FFFF_FFFF) - (1 << 63)
+
+
+def to_list(values: NDArray[np.integer]) -> list[int]:
+    """(n,) -> list of n ints; numpy's stubs do not know that it is one."""
+    items: list[int] = values.tolist()
+    return items
+
+
+# AFFINE: svarint base | svarint step
+
+
+def write_affine(sink: Sink, base: int, step: int, n: int) -> None:
+    """n values base, base + step, base + 2*step, ... modulo 2**64."""
+    sink.expand(n)
+    sink.u8(IntCode.AFFINE)
+    sink.svarint(base)
+    sink.svarint(_signed(step))
+
+
+def read_affine(cursor: Cursor, n: int, depth: int) -> I64:
+    """-> (n,) int64."""
+    base, step = cursor.svarint(), cursor.svarint()
+    cursor.expand(n)
+    return _ramp(base, step, n)
+
+
+def read_affine_list(cursor: Cursor, n: int, depth: int) -> list[int]:
+    """-> list of n ints."""
+    base, step = cursor.svarint(), cursor.svarint()
+    cursor.expand(n)
+    if not step:
+        return [base] * n
+    if MIN <= base + step * (n - 1) <= MAX:  # the last value does not wrap, so none does
+        return list(range(base, base + step * n, step))
+    return to_list(_ramp(base, step, n))
+
+
+def _ramp(base: int, step: int, n: int) -> I64:
+    out = np.arange(n, dtype=WORD)
+    if step != 1:
+        out *= _unsigned(step)
+    out += _unsigned(base)
+    return out.view(INT64)
+
+
+# CONST: svarint value
+
+
+def write_const(sink: Sink, value: int, n: int) -> None:
+    """n times `value`."""
+    sink.expand(n)
+    sink.u8(IntCode.CONST)
+    sink.svarint(value)
+
+
+def read_const(cursor: Cursor, n: int, depth: int) -> I64:
+    """-> (n,) int64."""
+    value = cursor.svarint()
+    cursor.expand(n)
+    return np.full(n, value, INT64)
+
+
+def read_const_list(cursor: Cursor, n: int, depth: int) -> list[int]:
+    """-> list of n ints."""
+    value = cursor.svarint()
+    cursor.expand(n)
+    return [value] * n
+
+
+# FRAME: svarint base | u8 width | ceil(n*width/8) bytes
+
+
+def write_frame(sink: Sink, values: I64, base: int, width: int) -> None:
+    """(n,) int64 as offsets from `base`, each below 2**width (modulo 2**64)."""
+    if not width:
+        sink.expand(values.size)
+    sink.u8(IntCode.FRAME)
+    sink.svarint(base)
+    sink.u8(width)
+    offsets = values.view(WORD)
+    if base:
+        offsets = offsets - _unsigned(base)
+    if width in PLAIN:
+        sink.out += offsets.astype(PLAIN[width], order="C", copy=False).view("u1").data  # no copy in between
+    elif width:
+        sink.out += pack_bits(offsets, width)
+
+
+def _frame(cursor: Cursor, n: int) -> tuple[int, int, memoryview]:
+    """Base, width and packed offsets."""
+    base, width = cursor.svarint(), cursor.u8()
+    if width > 64:
+        cursor.pos -= 1
+        raise cursor.fail(f"a frame of {width} bits")
+    if not width:
+        cursor.expand(n)
+    return base, width, cursor.take((n * width + 7) >> 3)
+
+
+def _offsets(cursor: Cursor, packed: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
+    try:
+        return unpack_bits(packed, n, width)
+    except DecodeError as error:
+        error.pos = cursor.pos - 1
+        raise
+
+
+def read_frame(cursor: Cursor, n: int, depth: int) -> I64:
+    """-> (n,) int64."""
+    base, width, packed = _frame(cursor, n)
+    if not width:
+        return np.full(n, base, INT64)
+    offsets = _offsets(cursor, packed, n, width)
+    out = offsets.astype(WORD, copy=width in PLAIN)  # the other widths are fresh words already
+    if base:
+        out += _unsigned(base)
+    return out.view(INT64)
+
+
+def read_frame_list(cursor: Cursor, n: int, depth: int) -> list[int]:
+    """-> list of n ints."""
+    base, width, packed = _frame(cursor, n)
+    if not width:
+        return [base] * n
+    if n <= TINY:
+        return _tiny_frame(cursor, base, width, packed, n)
+    if base:
+        out = _offsets(cursor, packed, n, width).astype(WORD, copy=width in PLAIN)
+        out += _unsigned(base)
+        return to_list(out.view(INT64))
+    if width == 8:
+        return packed.tolist()
+    if width == 64:
+        return to_list(np.frombuffer(packed, INT64))
+    return to_list(_offsets(cursor, packed, n, width))
+
+
+def _tiny_frame(cursor: Cursor, base: int, width: int, packed: memoryview, n: int) -> list[int]:
+    plain = _TINY_PLAIN.get(width)
+    if plain is not None:
+        items = list(plain[n](packed))
+    else:
+        bits, mask = int.from_bytes(packed, "little"), (1 << width) - 1
+        if bits >> n * width:
+            raise DecodeError("a padding bit after the last packed value is set", pos=cursor.pos - 1)
+        items = [bits >> at & mask for at in range(0, n * width, width)]
+    if base:
+        items = [base + item for item in items]
+        if width == 64 or base + (1 << width) > MAX:
+            items = list(map(_signed, items))
+    return items
+
+
+# VARINT: uvarint nbytes | zigzag LEB128
+
+
+def write_varint(sink: Sink, values: I64) -> None:
+    """(n,) int64 as zigzag varints."""
+    chunks = (values[at : at + CHUNK_ITEMS] for at in range(0, values.size, CHUNK_ITEMS))
+    data = b"".join(encode_varints(zigzag(chunk)) for chunk in chunks)
+    sink.u8(IntCode.VARINT)
+    sink.uvarint(len(data))
+    sink.out += data
+
+
+def read_varint(cursor: Cursor, n: int, depth: int) -> I64:
+    """-> (n,) int64."""
+    size = cursor.uvarint()
+    start = cursor.pos
+    try:
+        return unzigzag(decode_varints(cursor.take(size), n))
+    except DecodeError as error:
+        error.pos = start
+        raise
+
+
+def read_varint_list(cursor: Cursor, n: int, depth: int) -> list[int]:
+    """-> list of n ints."""
+    return to_list(read_varint(cursor, n, depth))

@@ -1,0 +1,28 @@
+"""The command line: `npser demo`, `npser pack`, `npser unpack`, `npser codegen`.
+
+Strategy: everything here stands on the public functions of npser (`dumps`, `loads`, `codegen`) and on the `cli`
+extra (typer, rich). The entry point is the only part that must work without the extra: it says how to get it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+MISSING_EXTRA = "npser: the command line needs the cli extra, install it with: pip install 'npser[cli]'"
+
+
+def main() -> int:
+    """Run the command line on ``sys.argv``; without the cli extra, say how to install it and return 2."""
+    try:
+        import rich
+        import typer
+    except ModuleNotFoundError:
+        print(MISSING_EXTRA, file=sys.stderr)
+        return 2
+    del rich, typer
+    from npser.cli.app import app
+
+    app()
+    return 0

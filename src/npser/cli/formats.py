@@ -1,0 +1,86 @@
+"""The file formats that `pack` reads and `unpack` writes, as one table.
+
+Strategy: a format is its name, its suffixes and two functions between bytes and a value. A new format is one more
+row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Final
+
+from npser.cli.cells import Types
+from npser.cli.csv_text import read_csv, write_csv
+from npser.cli.json_text import read_json, read_json_lines, write_json, write_json_lines
+from npser.cli.npy_file import read_npy, write_npy
+from npser.cli.refusal import ConvertError
+
+__all__ = ["FORMATS", "Format", "FormatName", "format_of"]
+
+
+class FormatName(StrEnum):
+    """The formats by the names that --from and --to take."""
+
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+    NPY = "npy"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format: the suffixes that mean it, its bytes to a value, and a value to its bytes."""
+
+    suffixes: tuple[str, ...]
+    read: Callable[[bytes, Types], object]
+    write: Callable[[object], bytes]
+
+
+def _text(data: bytes) -> str:
+    """UTF-8, with or without a byte order mark. Raises ConvertError with the line."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConvertError(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}", line=line) from error
+
+
+FORMATS: Final[dict[FormatName, Format]] = {
+    FormatName.JSON: Format(
+        (".json",), lambda data, _: read_json(_text(data)), lambda value: write_json(value).encode()
+    ),
+    FormatName.JSONL: Format(
+        (".jsonl", ".ndjson"),
+        lambda data, _: read_json_lines(_text(data)),
+        lambda value: write_json_lines(value).encode(),
+    ),
+    FormatName.CSV: Format(
+        (".csv",), lambda data, types: read_csv(_text(data), types), lambda value: _csv_bytes(write_csv(value))
+    ),
+    FormatName.NPY: Format((".npy",), lambda data, _: read_npy(data), write_npy),
+}
+
+SUFFIXES: Final = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
+
+
+def _csv_bytes(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ConvertError("a lone surrogate has no place in a CSV file: try --to json") from error
+
+
+def format_of(file: str, *, option: str) -> Format:
+    """The format that the suffix of `file` means. Raises ConvertError, naming `option`, where it means none.
+
+    >>> format_of("orders.CSV", option="--from") is FORMATS[FormatName.CSV]
+    True
+    """
+    name = SUFFIXES.get(PurePath(file).suffix.lower())
+    if name is None:
+        known = ", ".join(SUFFIXES)
+        raise ConvertError(f"no format is known by this name (known: {known}); say it with {option}", source=file)
+    return FORMATS[name]

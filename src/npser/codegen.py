@@ -1,0 +1,53 @@
+"""The generated code of one class, for a person to read."""
+
+from __future__ import annotations
+
+from npser.errors import EncodeError
+from npser.shapes.templates import MAX_COLUMNS, columns_template, fill_template
+from npser.types.schema import schema_of, setters
+
+__all__ = ["codegen"]
+
+
+def codegen(cls: type) -> str:
+    """The source of the functions that take objects of `cls` apart and put them together.
+
+    The code is made of placeholders, and shared by all classes with as many fields; the names that each placeholder
+    stands for are listed above it.
+
+    Raises
+    ------
+    EncodeError
+        For a class whose objects npser refuses.
+
+    >>> import dataclasses
+    >>> @dataclasses.dataclass
+    ... class Point:
+    ...     x: int
+    ...     y: int
+    >>> print(codegen(Point))
+    # npser.codec:Point, 2 fields
+    # f0 = 'x'
+    # f1 = 'y'
+    ...
+    """
+    schema = schema_of(cls)
+    if schema is None:
+        raise EncodeError(f"npser does not encode objects of {cls!r}")
+    if schema.fields is None:
+        return (
+            f"# {schema.name}: form {schema.form!r}, no declared fields; no code is generated for it\n"
+        )
+    fields = schema.fields
+    lines = [f"# {schema.name}, {len(fields)} fields", *(f"# f{i} = {name!r}" for i, name in enumerate(fields))]
+    if not 0 < len(fields) <= MAX_COLUMNS:
+        lines.append(f"# no code is generated for {len(fields)} fields; plain loops serve")
+        return "\n".join(lines) + "\n"
+    parts = ["\n".join(lines), "# objects -> columns", columns_template(len(fields)).source]
+    if schema.form == "named tuple":
+        parts.append("# columns -> objects: tuple.__new__ over zip(*columns)\n")
+    elif setters(cls, fields) is None:
+        parts += ["# columns -> objects", fill_template(len(fields)).source]
+    else:
+        parts.append("# columns -> objects: slot by slot, because a plain store would run code of the class\n")
+    return "\n".join(parts)

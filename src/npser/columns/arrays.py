@@ -1,0 +1,249 @@
+"""numpy arrays of every dtype but object. Layout of `Kind.ARRAY`:
+
+    uvarint d | d * dtype | [int(n) codes, if d > 1] | int(n) ndims | int(sum of ndims) dims | bits(n) Fortran order |
+    d * data, the elements of the arrays of that dtype one after the other, each array in its own memory order
+
+Strategy: a list of arrays usually has one dtype and often small arrays, so what describes them is columns, too, and the
+elements of all of them are one block. Shapes are checked as Python integers, which do not overflow, and no array is
+made before the bytes of its elements are there. Two readers share everything but the last step: a fresh array that
+owns its memory, or a read-only view.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from npser.blocks.bits import read_bit_list
+from npser.blocks.choose import write_bits, write_ints
+from npser.blocks.ints import read_int_list
+from npser.columns.arraydata import read_data, read_strings, write_data, write_strings
+from npser.columns.dtypes import dtype_bytes, read_dtype
+from npser.columns.rawitems import find_flaw
+from npser.errors import EncodeError
+from npser.tags import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from npser.blocks.cursor import Cursor
+    from npser.blocks.sink import Sink
+
+    Array = NDArray[Any]
+    Dtype = np.dtype[Any]
+
+__all__ = ["read_array_views", "read_arrays", "write_arrays"]
+
+MAX_NDIM = 64
+"""numpy's own limit."""
+
+MAX_SIZE = 2**63 - 1
+
+
+class Form(NamedTuple):
+    """What an array looks like, before there is one."""
+
+    shape: tuple[int, ...]
+    dtype: Dtype
+    order: str  # "C" or "F"
+    size: int
+
+
+# ----------------------------------------------------------------------------------------------------- writing
+
+
+def write_arrays(sink: Sink, arrays: Sequence[Array]) -> None:
+    """Write n exact ndarrays. One whose dtype or elements npser cannot give back is an `EncodeError` with its place.
+
+    >>> from npser.blocks.cursor import Cursor
+    >>> from npser.blocks.sink import Sink
+    >>> write_arrays(sink := Sink(), [np.eye(2, dtype=">f4"), np.array(7)])
+    >>> read_arrays(Cursor(memoryview(bytes(sink.out)), 1), 2)
+    [array([[1., 0.],
+           [0., 1.]], dtype='>f4'), array(7)]
+    """
+    sink.u8(Kind.ARRAY)
+    base = len(sink.out)
+    groups: dict[bytes, list[Array]] = {}
+    code_of: dict[bytes, int] = {}
+    codes = []
+    for i, array in enumerate(arrays):
+        raw = _checked_dtype(array, i)
+        codes.append(code_of.setdefault(raw, len(code_of)))
+        groups.setdefault(raw, []).append(array)
+    sink.uvarint(len(groups))
+    for raw in groups:
+        sink.out += raw
+    if len(groups) > 1:
+        write_ints(sink, np.array(codes, "<i8"))
+    write_ints(sink, np.fromiter([array.ndim for array in arrays], "<i8", len(arrays)))
+    write_ints(sink, np.array([dim for array in arrays for dim in array.shape], "<i8"))
+    write_bits(sink, np.fromiter(map(_is_fortran, arrays), np.bool_, len(arrays)))
+    for group in groups.values():
+        _write_elements(sink, base, group)
+
+
+def _checked_dtype(array: Array, item: int) -> bytes:
+    try:
+        raw = dtype_bytes(array.dtype)
+    except EncodeError as error:
+        error.item = item
+        raise
+    flaw = find_flaw(array) if array.dtype.kind != "b" else None  # a bool becomes a bit
+    if flaw:
+        raise EncodeError(flaw, item=item)
+    return raw
+
+
+def _write_elements(sink: Sink, base: int, arrays: list[Array]) -> None:
+    dtype = arrays[0].dtype
+    if dtype.kind == "T":
+        write_strings(sink, dtype, [item for array in arrays for item in _flat(array).tolist()])
+    else:
+        write_data(sink, base, list(map(_flat, arrays)))
+
+
+def _is_fortran(array: Array) -> bool:
+    return array.flags.f_contiguous and not array.flags.c_contiguous
+
+
+def _flat(array: Array) -> Array:
+    """(size,) in memory order if that is one of the two, else in C order; a view where possible."""
+    if not array.dtype.itemsize:
+        return np.ndarray((0,), array.dtype)  # nothing to store, however many there are
+    if _is_fortran(array):
+        array = array.T
+    if array.dtype.names is None or array.flags.c_contiguous:
+        return array.reshape(-1)
+    # as plain bytes: a copy of structures may leave out what stands between the fields
+    return np.ascontiguousarray(array.view(f"V{array.dtype.itemsize}")).reshape(-1).view(array.dtype)
+
+
+# ----------------------------------------------------------------------------------------------------- reading
+
+
+def read_arrays(cursor: Cursor, n: int) -> list[Array]:
+    """Read n arrays that are writable and own their memory."""
+    return _read(cursor, n, _fresh, _writable)
+
+
+def read_array_views(cursor: Cursor, n: int) -> list[Array]:
+    """Read n read-only arrays; those stored raw are views of the input, which they keep alive."""
+    return _read(cursor, n, _view, _locked)
+
+
+def _fresh(form: Form, raw: memoryview, offset: int) -> Array:
+    out: Array = np.ndarray(form.shape, form.dtype, order=cast("Any", form.order))
+    nbytes = form.size * form.dtype.itemsize
+    if nbytes:
+        _in_order(out, form.order).view("u1")[:] = np.frombuffer(raw, "u1", nbytes, offset)
+    return out
+
+
+def _view(form: Form, raw: memoryview, offset: int) -> Array:
+    return _locked(np.ndarray(form.shape, form.dtype, raw, offset, order=cast("Any", form.order)))
+
+
+def _writable(array: Array) -> Array:
+    return array
+
+
+def _locked(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
+
+
+def _in_order(array: Array, order: str) -> Array:
+    """(size,) view of a contiguous array in its memory order."""
+    return (array.T if order == "F" else array).reshape(-1)
+
+
+def _read(
+    cursor: Cursor,
+    n: int,
+    cut: Callable[[Form, memoryview, int], Array],
+    finish: Callable[[Array], Array],
+) -> list[Array]:
+    base = cursor.pos
+    dtypes = _read_dtypes(cursor, n)
+    codes = read_int_list(cursor, n) if len(dtypes) > 1 else []
+    if codes and not 0 <= min(codes) <= max(codes) < len(dtypes):
+        raise cursor.fail(f"code of a dtype is out of range: there are {len(dtypes)}")
+    shapes = _read_shapes(cursor, n)
+    codes = codes or [0] * len(shapes)
+    orders = ["F" if fortran else "C" for fortran in read_bit_list(cursor, n)]
+    forms = [_form(cursor, *parts) for parts in zip(shapes, map(dtypes.__getitem__, codes), orders, strict=True)]
+    places: list[list[int]] = [[] for _ in dtypes]
+    for i, code in enumerate(codes):
+        places[code].append(i)
+    out: list[Any] = [None] * len(forms)
+    for dtype, group in zip(dtypes, places, strict=True):
+        members = [forms[i] for i in group]
+        if dtype.kind == "T":
+            made = [finish(array) for array in _read_string_arrays(cursor, dtype, members)]
+        else:
+            made = _read_plain_arrays(cursor, base, dtype, members, cut)
+        for i, array in zip(group, made, strict=True):
+            out[i] = array
+    return out
+
+
+def _read_dtypes(cursor: Cursor, n: int) -> list[Dtype]:
+    count = cursor.uvarint()
+    if count > cursor.left or (n and not count):
+        raise cursor.fail(f"{count} dtypes for {n} arrays")
+    dtypes = [read_dtype(cursor) for _ in range(count)]
+    if any(dtype.subdtype is not None for dtype in dtypes):
+        raise cursor.fail("the dtype of an array is a subarray")
+    return dtypes
+
+
+def _read_shapes(cursor: Cursor, n: int) -> list[tuple[int, ...]]:
+    ndims = read_int_list(cursor, n)
+    if ndims and not 0 <= min(ndims) <= max(ndims) <= MAX_NDIM:
+        raise cursor.fail(f"an array has 0 to {MAX_NDIM} dimensions")
+    dims = read_int_list(cursor, sum(ndims))
+    if dims and min(dims) < 0:
+        raise cursor.fail("a dimension is negative")
+    rest = iter(dims)
+    return [tuple(islice(rest, ndim)) for ndim in ndims]
+
+
+def _form(cursor: Cursor, shape: tuple[int, ...], dtype: Dtype, order: str) -> Form:
+    # numpy's limit counts the bytes as if no dimension were 0
+    if math.prod(dim or 1 for dim in shape) * (dtype.itemsize or 1) > MAX_SIZE:
+        raise cursor.fail("an array too large for any memory")
+    return Form(shape, dtype, order, math.prod(shape))
+
+
+def _read_plain_arrays(
+    cursor: Cursor, base: int, dtype: Dtype, forms: list[Form], cut: Callable[[Form, memoryview, int], Array]
+) -> list[Array]:
+    raw = read_data(cursor, base, dtype, sum(form.size for form in forms))
+    offset, out = 0, []
+    try:
+        for form in forms:
+            out.append(cut(form, raw, offset))
+            offset += form.size * dtype.itemsize
+    except ValueError:  # a numpy with lower limits than ours
+        raise cursor.fail("an array that numpy refuses") from None
+    return out
+
+
+def _read_string_arrays(cursor: Cursor, dtype: Dtype, forms: list[Form]) -> list[Array]:
+    items = read_strings(cursor, dtype, sum(form.size for form in forms))
+    start, out = 0, []
+    try:
+        for form in forms:
+            array: Array = np.ndarray(form.shape, dtype, order=cast("Any", form.order))
+            _in_order(array, form.order)[:] = items[start : start + form.size]
+            start += form.size
+            out.append(array)
+    except ValueError:  # a lone surrogate, or a numpy with lower limits than ours
+        raise cursor.fail("strings that numpy refuses") from None
+    return out

@@ -1,0 +1,222 @@
+"""Every kind of leaf: which type is written by whom, and which kind byte is read by whom.
+
+Strategy: two literal tables. A column of one type goes straight to its writer; None among one other type becomes
+NULLABLE; anything else becomes MIXED, one dense column a kind and a code an item. Types are told apart by
+`type(x)`, never by value and never by numpy.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import ipaddress
+import pathlib
+import types
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from npser.blocks.bigints import read_bigints
+from npser.blocks.binary import read_bytes
+from npser.blocks.bits import read_bit_list, read_bits
+from npser.blocks.choose import write_bits, write_ints
+from npser.blocks.floats import read_float_list, read_floats
+from npser.blocks.ints import read_int_list, read_ints
+from npser.blocks.text import read_text
+from npser.columns import arrays, names, npscalars, numbers, scalars, temporal
+from npser.errors import EncodeError
+from npser.tags import Kind
+
+if TYPE_CHECKING:
+    from npser.blocks.cursor import Cursor
+    from npser.blocks.sink import Sink
+
+__all__ = ["LEAF_TYPES", "NUMBER_READERS", "READERS", "WRITERS", "read_column", "write_column"]
+
+Writer = Callable[["Sink", Any], None]
+Reader = Callable[["Cursor", int], list[Any]]
+
+WRITERS: Final[dict[type, Writer]] = {
+    type(None): scalars.write_nones,
+    bool: scalars.write_bools,
+    int: scalars.write_int_column,
+    float: scalars.write_double_column,
+    str: scalars.write_strings,
+    bytes: scalars.write_byte_strings,
+    bytearray: scalars.write_bytearrays,
+    types.EllipsisType: scalars.write_ellipses,
+    complex: numbers.write_complexes,
+    range: numbers.write_ranges,
+    decimal.Decimal: numbers.write_decimals,
+    fractions.Fraction: numbers.write_fractions,
+    datetime.date: temporal.write_dates,
+    datetime.datetime: temporal.write_datetimes,
+    datetime.time: temporal.write_times,
+    datetime.timedelta: temporal.write_timedeltas,
+    uuid.UUID: names.write_uuids,
+    **dict.fromkeys(
+        (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath, pathlib.WindowsPath), names.write_paths
+    ),
+    **dict.fromkeys(
+        (
+            ipaddress.IPv4Address,
+            ipaddress.IPv6Address,
+            ipaddress.IPv4Network,
+            ipaddress.IPv6Network,
+            ipaddress.IPv4Interface,
+            ipaddress.IPv6Interface,
+        ),
+        names.write_addresses,
+    ),
+    **dict.fromkeys(set(np.sctypeDict.values()) - {np.object_}, npscalars.write_scalars),
+    np.ndarray: arrays.write_arrays,
+}
+"""Exact type -> the writer of a column of that type."""
+
+LEAF_TYPES: Final = frozenset(WRITERS) - {np.ndarray}
+"""The types whose values are leaves; arrays have a node of their own, because references may name them."""
+
+
+def write_column(sink: Sink, values: Sequence[Any], types_met: set[type]) -> None:
+    """Write a column of leaves: a kind byte and its body.
+
+    Parameters
+    ----------
+    values : sequence of n objects
+        Each of a type in `LEAF_TYPES`.
+    types_met : set of type
+        `set(map(type, values))`, which the caller has at hand.
+    """
+    if len(types_met) == 1:
+        (only,) = types_met
+        WRITERS[only](sink, values)
+    elif len(types_met) == 2 and type(None) in types_met:
+        _write_nullable(sink, values)
+    else:
+        _write_mixed(sink, values)
+
+
+def _write_nullable(sink: Sink, values: Sequence[Any]) -> None:
+    places = [index for index, value in enumerate(values) if value is not None]
+    present = np.zeros(len(values), np.bool_)
+    present[places] = True
+    sink.u8(Kind.NULLABLE)
+    write_bits(sink, present)
+    _write_part(sink, values, places)
+
+
+def _write_mixed(sink: Sink, values: Sequence[Any]) -> None:
+    places: dict[Writer, list[int]] = {}
+    for index, value in enumerate(values):
+        places.setdefault(WRITERS[type(value)], []).append(index)
+    if len(places) == 1:  # several types that share one kind, as the four paths do
+        (writer,) = places
+        writer(sink, values)
+        return
+    codes = np.empty(len(values), "<i8")
+    for code, indices in enumerate(places.values()):
+        codes[indices] = code
+    sink.u8(Kind.MIXED)
+    sink.u8(len(places))
+    write_ints(sink, codes)
+    for writer, indices in places.items():
+        if writer is scalars.write_nones:
+            sink.u8(Kind.NONE)  # each None has its code already, so none is free
+        else:
+            _write_part(sink, values, indices)
+
+
+def _write_part(sink: Sink, values: Sequence[Any], places: list[int]) -> None:
+    part = [values[index] for index in places]
+    try:
+        WRITERS[type(part[0])](sink, part)
+    except EncodeError as error:
+        error.item = None if error.item is None else places[error.item]
+        raise
+
+
+def _read_nullable(cursor: Cursor, n: int) -> list[Any]:
+    present = read_bits(cursor, n)
+    dense = _read_plain(cursor, cursor.u8(), int(np.count_nonzero(present)))
+    if not dense:
+        return [None] * n
+    out = np.empty(n, object)  # born as n times None
+    out[present] = np.fromiter(dense, object, len(dense))
+    return out.tolist()
+
+
+def _read_mixed(cursor: Cursor, n: int) -> list[Any]:
+    m = cursor.u8()
+    if m < 2:
+        raise cursor.fail(f"a mixed column has at least 2 kinds, not {m}")
+    codes = read_ints(cursor, n)
+    if n and (int(codes.min()) < 0 or int(codes.max()) >= m):
+        raise cursor.fail(f"code of a mixed column out of range 0..{m - 1}")
+    counts = np.bincount(codes, minlength=m).tolist()
+    parts: list[Iterator[Any]] = []
+    for count in counts:
+        kind = cursor.u8()
+        # a None here has paid with its code already, so it draws nothing from the budget
+        parts.append(repeat(None, count) if kind == Kind.NONE else iter(_read_plain(cursor, kind, count)))
+    return list(map(next, map(parts.__getitem__, codes.tolist())))
+
+
+def read_column(cursor: Cursor, n: int) -> list[Any]:
+    """Read a column of n leaves: a kind byte and its body."""
+    kind = cursor.u8()
+    reader = READERS.get(kind)
+    if reader is None:
+        raise cursor.fail(f"no such kind of column: 0x{kind:02x}")
+    return reader(cursor, n)
+
+
+def _read_plain(cursor: Cursor, kind: int, n: int) -> list[Any]:
+    reader = READERS.get(kind)
+    if reader is None or kind in NESTED:
+        raise cursor.fail(f"a kind that may not stand inside a mixed column: 0x{kind:02x}")
+    return reader(cursor, n)
+
+
+NESTED: Final = frozenset({Kind.NULLABLE, Kind.MIXED})
+
+READERS: Final[dict[int, Reader]] = {
+    Kind.NONE: scalars.read_nones,
+    Kind.FALSE: scalars.read_falses,
+    Kind.TRUE: scalars.read_trues,
+    Kind.INT: read_int_list,
+    Kind.FLOAT: read_float_list,
+    Kind.BOOL: read_bit_list,
+    Kind.TEXT: read_text,
+    Kind.BYTES: read_bytes,
+    Kind.BYTEARRAY: scalars.read_bytearrays,
+    Kind.BIGINT: read_bigints,
+    Kind.COMPLEX: numbers.read_complexes,
+    Kind.NULLABLE: _read_nullable,
+    Kind.MIXED: _read_mixed,
+    Kind.DATE: temporal.read_dates,
+    Kind.DATETIME: temporal.read_datetimes,
+    Kind.DATETIME_ZONED: temporal.read_zoned_datetimes,
+    Kind.TIME: temporal.read_times,
+    Kind.TIME_ZONED: temporal.read_zoned_times,
+    Kind.TIMEDELTA: temporal.read_timedeltas,
+    Kind.DECIMAL: numbers.read_decimals,
+    Kind.FRACTION: numbers.read_fractions,
+    Kind.UUID: names.read_uuids,
+    Kind.PATH: names.read_paths,
+    Kind.IP: names.read_addresses,
+    Kind.RANGE: numbers.read_ranges,
+    Kind.ELLIPSIS: scalars.read_ellipses,
+    Kind.SCALAR: npscalars.read_scalars,
+}
+"""Kind byte -> the reader of the body; total over the kinds of leaves that have one."""
+
+NUMBER_READERS: Final[dict[int, Callable[[Cursor, int], Any]]] = {
+    Kind.INT: read_ints,
+    Kind.FLOAT: read_floats,
+    Kind.BOOL: read_bits,
+}
+"""Kind byte -> the reader that gives an array of int64, float64 or bool."""

@@ -1,0 +1,75 @@
+"""Pools: single leaves and short columns of one payload, gathered by width so that a handful of reads decodes them all.
+
+    wire:  u8 mask of the pools present | uvarint count, for each present | u8s | i16s | i32s | i64s | f64s | text block
+
+Strategy: a block of its own costs microseconds whatever its length, so what is short shares one. Integers are pooled
+by width, which needs no choosing: each pool is one `struct` call to read. Text is one text block.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from npser.blocks.choose import write_text
+from npser.blocks.text import read_text
+
+if TYPE_CHECKING:
+    from npser.blocks.cursor import Cursor
+    from npser.blocks.sink import Sink
+
+__all__ = ["F64", "I16", "I32", "I64", "POOLS", "TEXT", "U8", "narrowest", "read_pools", "write_pools"]
+
+U8, I16, I32, I64, F64, TEXT = range(6)
+POOLS = 6
+_FORMATS = ("B", "h", "i", "q", "d")
+_SIZES = tuple(struct.calcsize("<" + code) for code in _FORMATS)
+_RANGES = (
+    (U8, 0, 0xFF),
+    (I16, -(1 << 15), (1 << 15) - 1),
+    (I32, -(1 << 31), (1 << 31) - 1),
+    (I64, -(1 << 63), (1 << 63) - 1),
+)
+
+
+def narrowest(low: int, high: int) -> int | None:
+    """The narrowest integer pool that holds everything from `low` to `high`; None if not even int64 does.
+
+    >>> narrowest(0, 255) == U8, narrowest(-1, 255) == I16, narrowest(0, 2**63)
+    (True, True, None)
+    """
+    for pool, least, most in _RANGES:
+        if low >= least and high <= most:
+            return pool
+    return None
+
+
+def write_pools(sink: Sink, pools: list[list[Any]]) -> None:
+    """Write the six pools, each a list of its items."""
+    sink.u8(sum(1 << which for which, items in enumerate(pools) if items))
+    for items in pools:
+        if items:
+            sink.uvarint(len(items))
+    for which, items in enumerate(pools[:TEXT]):
+        if items:
+            sink.out += struct.pack(f"<{len(items)}{_FORMATS[which]}", *items)
+    if pools[TEXT]:
+        write_text(sink, pools[TEXT])
+
+
+def read_pools(cursor: Cursor) -> list[list[Any]]:
+    """Read the six pools."""
+    mask = cursor.u8()
+    if mask >> POOLS:
+        raise cursor.fail(f"no such pool: mask 0x{mask:02x}")
+    counts = [cursor.uvarint() if mask >> which & 1 else 0 for which in range(POOLS)]
+    pools: list[list[Any]] = []
+    for which in range(TEXT):
+        count = counts[which]
+        if count:
+            raw = cursor.take(count * _SIZES[which])
+            pools.append(list(raw) if which == U8 else list(struct.unpack(f"<{count}{_FORMATS[which]}", raw)))
+        else:
+            pools.append([])
+    pools.append(read_text(cursor, counts[TEXT]) if mask >> TEXT & 1 else [])
+    return pools

@@ -1,0 +1,160 @@
+"""Payload -> value. The layout is in `tags.Lead`; whatever the bytes are, the result is a value or an NpserError."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from npser.blocks.cursor import Cursor
+from npser.blocks.ints import LIST_READERS as INT_LIST_READERS
+from npser.blocks.ints import READERS as INT_READERS
+from npser.columns.kinds import NUMBER_READERS, READERS
+from npser.errors import DecodeError, LimitError, TruncatedError
+from npser.foreign import recognise
+from npser.limits import Limits
+from npser.shapes.build import build_value, load_shape
+from npser.shapes.policy import Policy
+from npser.tags import MAGIC, VERSION, Kind, Lead
+
+__all__ = ["decode", "open_buffer"]
+
+_CHUNK = 256
+
+
+def open_buffer(data: Any) -> memoryview:
+    """Any contiguous buffer as unsigned bytes.
+
+    Raises
+    ------
+    DecodeError
+        For a str, and for anything that is not a contiguous buffer.
+    """
+    if isinstance(data, str):
+        raise DecodeError("loads takes bytes, not str; a client with decode_responses=True has decoded them already")
+    try:
+        return memoryview(data).cast("B")
+    except TypeError as error:
+        raise DecodeError(f"loads takes bytes or a contiguous buffer, not {type(data).__name__}: {error}") from None
+
+
+def decode(data: Any, *, policy: Policy, limits: Limits) -> Any:
+    """Decode one payload that fills the buffer exactly.
+
+    Raises
+    ------
+    DecodeError
+        And nothing else, whatever the bytes are.
+    """
+    buf = open_buffer(data)
+    size = len(buf)
+    if size < 3 or buf[0] != MAGIC or buf[1] != VERSION:
+        raise _not_ours(buf)
+    lead = buf[2]
+    cursor = Cursor(buf, 3, size, limits.budget(size))
+    if lead < Lead.SHORT_SHAPE:
+        try:
+            return _DECODERS[lead >> 4](cursor, lead, policy)
+        except MemoryError as error:
+            raise LimitError("the payload asks for more memory than there is") from error
+    length = lead & 0x7F if lead < Lead.LONG_SHAPE else cursor.uvarint()
+    pos = cursor.pos
+    program = load_shape(bytes(cursor.take(length)), pos, limits.depth)
+    return build_value(program, cursor, policy)
+
+
+def _not_ours(buf: memoryview) -> DecodeError:
+    if not len(buf):
+        return TruncatedError("no bytes at all", pos=0)
+    if buf[0] != MAGIC:
+        return recognise(bytes(buf[:_CHUNK]))
+    if len(buf) > 1 and buf[1] != VERSION:
+        return DecodeError(f"format version {buf[1]}; this npser reads version {VERSION}", pos=1)
+    return TruncatedError("the header is cut off", pos=len(buf))
+
+
+def _decode_short_bytes(cursor: Cursor, lead: int, _policy: Policy) -> bytes:
+    length = (lead & 0x3F) << 8 | cursor.u8()
+    value = bytes(cursor.take(length))
+    _end(cursor)
+    return value
+
+
+def _end(cursor: Cursor) -> None:
+    if cursor.left:
+        raise cursor.fail(f"{cursor.left} bytes behind the end of the payload")
+
+
+def _decode_single(cursor: Cursor, kind: int, _policy: Policy) -> Any:
+    special = _SINGLES.get(kind)
+    if special is not None:
+        value = special(cursor)
+    else:
+        reader = READERS.get(kind)
+        if reader is None or kind < Kind.INT:
+            raise cursor.fail(f"no such kind of leaf: 0x{kind:02x}")
+        value = reader(cursor, 1)[0]
+    _end(cursor)
+    return value
+
+
+def _decode_list(cursor: Cursor, lead: int, policy: Policy) -> Any:
+    n = cursor.uvarint()
+    wants_array = policy.numbers == "array"
+    if lead < Lead.LEAF_LIST:
+        readers: Mapping[int, Any] = INT_READERS if wants_array else INT_LIST_READERS
+        values = readers[lead - Lead.INT_LIST](cursor, n, 1)
+    elif lead == Lead.LEAF_LIST:
+        kind = cursor.u8()
+        reader = (NUMBER_READERS.get(kind) if wants_array else None) or READERS.get(kind)
+        if reader is None:
+            raise cursor.fail(f"no such kind of leaf: 0x{kind:02x}")
+        values = reader(cursor, n)
+    else:
+        raise cursor.fail(f"no such lead: 0x{lead:02x}")
+    _end(cursor)
+    return values
+
+
+def _fixed(form: str) -> Callable[[Cursor], Any]:
+    layout = struct.Struct(form)
+
+    def read(cursor: Cursor) -> Any:
+        return layout.unpack(cursor.take(layout.size))[0]
+
+    return read
+
+
+def _text(cursor: Cursor) -> str:
+    raw = bytes(cursor.take(cursor.left))
+    if not raw.endswith(b"\xff"):
+        raise TruncatedError("a string without its end mark", pos=cursor.end)
+    try:
+        return raw[:-1].decode()
+    except UnicodeDecodeError as error:
+        raise cursor.fail(f"not UTF-8: {error.reason}") from None
+
+
+_SINGLES: Final[dict[int, Callable[[Cursor], Any]]] = {
+    Kind.NONE: lambda _: None,
+    Kind.FALSE: lambda _: False,
+    Kind.TRUE: lambda _: True,
+    Kind.POOL_U8: Cursor.u8,
+    Kind.POOL_I16: _fixed("<h"),
+    Kind.POOL_I32: _fixed("<i"),
+    Kind.POOL_I64: _fixed("<q"),
+    Kind.POOL_F64: _fixed("<d"),
+    Kind.POOL_TEXT: _text,
+}
+
+_DECODERS: Final = (
+    _decode_single,
+    _decode_single,
+    _decode_single,
+    _decode_list,
+    _decode_short_bytes,
+    _decode_short_bytes,
+    _decode_short_bytes,
+    _decode_short_bytes,
+)
+"""By the high four bits of a lead below SHORT_SHAPE."""

@@ -1,0 +1,171 @@
+"""Value -> payload.
+
+    wire:  0xC1 | version | lead | what the lead announces (tags.Lead)
+
+Strategy: infer the shape, collect the slots, put both behind a header of three bytes. What caches hold most, a single
+leaf or one list of leaves, needs no shape and skips all that.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+from npser.blocks.sink import Sink
+from npser.columns.kinds import LEAF_TYPES, write_column
+from npser.columns.pools import I16, I32, I64, U8, narrowest
+from npser.errors import EncodeError
+from npser.limits import Limits
+from npser.shapes.infer import write_shape
+from npser.shapes.writer import ShapeWriter
+from npser.tags import MAGIC, VERSION, Kind, Lead
+
+__all__ = ["HEADER", "MAX_SHORT_BYTES", "encode"]
+
+HEADER: Final = bytes((MAGIC, VERSION))
+
+MAX_SHORT_BYTES = 0x3FFF
+
+LONG_SHAPE = 0x7F
+
+END_OF_TEXT: Final = b"\xff"
+"""Ends a single string: 0xFF never occurs in UTF-8, so a string that was cut is always noticed."""
+
+
+def _single_none(_value: None) -> bytes:
+    return HEADER + bytes((Kind.NONE,))
+
+
+def _single_bool(value: bool) -> bytes:  # noqa: FBT001 - the value itself, not a flag
+    return HEADER + bytes((Kind.TRUE if value else Kind.FALSE,))
+
+
+_INT_FORMS: Final = {
+    U8: struct.Struct("<2sBB"),
+    I16: struct.Struct("<2sBh"),
+    I32: struct.Struct("<2sBi"),
+    I64: struct.Struct("<2sBq"),
+}
+_INT_KINDS: Final = {U8: Kind.POOL_U8, I16: Kind.POOL_I16, I32: Kind.POOL_I32, I64: Kind.POOL_I64}
+
+
+def _single_int(value: int) -> bytes:
+    width = narrowest(value, value)
+    if width is None:
+        return _single_column(value)
+    return _INT_FORMS[width].pack(HEADER, _INT_KINDS[width], value)
+
+
+def _single_float(value: float) -> bytes:
+    return struct.pack("<2sBd", HEADER, Kind.POOL_F64, value)
+
+
+def _single_str(value: str) -> bytes:
+    try:
+        return HEADER + bytes((Kind.POOL_TEXT,)) + value.encode() + END_OF_TEXT
+    except UnicodeEncodeError:  # a lone surrogate
+        return _single_column(value)
+
+
+def _single_bytes(value: bytes) -> bytes:
+    n = len(value)
+    if n > MAX_SHORT_BYTES:
+        return _single_column(value)
+    return HEADER + bytes((Lead.SHORT_BYTES | n >> 8, n & 0xFF)) + value
+
+
+def _single_column(value: Any) -> bytes:
+    sink = Sink()
+    sink.out += HEADER
+    try:
+        write_column(sink, [value], {type(value)})
+    except EncodeError as error:
+        error.path = "$"
+        raise
+    return bytes(sink.out)
+
+
+_SINGLES: Final[dict[type, Callable[[Any], bytes]]] = {
+    type(None): _single_none,
+    bool: _single_bool,
+    int: _single_int,
+    float: _single_float,
+    str: _single_str,
+    bytes: _single_bytes,
+}
+
+
+def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) -> bytes:
+    """Encode one value.
+
+    Parameters
+    ----------
+    default : callable | None
+        Called with whatever npser refuses; gives a substitute.
+    preserve : bool
+        Whether lists, dicts, sets and deques keep their identity.
+
+    Raises
+    ------
+    EncodeError
+        For anything that would not come back as it went in.
+    """
+    if type(value) in LEAF_TYPES:
+        return _SINGLES.get(type(value), _single_column)(value)
+    payload, expanded = _encode_container(value, Sink(), default, preserve=preserve)
+    if expanded > Limits().budget(len(payload)):
+        # a reader would refuse this much out of so few bytes: store at least a bit for every item
+        payload, _ = _encode_container(value, Sink(budget=0), default, preserve=preserve)
+    return payload
+
+
+def _encode_container(
+    value: Any, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool
+) -> tuple[bytes, int]:
+    if type(value) is list:
+        met = set(map(type, value))
+        if met <= LEAF_TYPES and (len(met) <= 1 or (len(met) == 2 and type(None) in met)):
+            return _encode_leaf_list(list(value), met, sink), sink.expanded
+    return _encode_shaped(value, sink, default, preserve=preserve), sink.expanded
+
+
+def _encode_leaf_list(values: list[Any], met: set[type], sink: Sink) -> bytes:
+    out = sink.out
+    if values:
+        try:
+            write_column(sink, values, met)
+        except EncodeError as error:
+            error.path = f"$[{error.item or 0}]"
+            raise
+    else:
+        sink.u8(Kind.NONE)
+    head = Sink()
+    head.out += HEADER
+    if out[0] == Kind.INT:
+        head.u8(Lead.INT_LIST + out[1])
+        head.uvarint(len(values))
+        head.out += memoryview(out)[2:]
+    else:
+        head.u8(Lead.LEAF_LIST)
+        head.uvarint(len(values))
+        head.out += out
+    return bytes(head.out)
+
+
+def _encode_shaped(
+    value: Any, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool
+) -> bytes:
+    w = ShapeWriter(sink, default, preserve=preserve)
+    write_shape(w, value)
+    head = Sink()
+    head.out += HEADER
+    shape = w.shape.out
+    if len(shape) < LONG_SHAPE:
+        head.u8(Lead.SHORT_SHAPE | len(shape))
+    else:
+        head.u8(Lead.LONG_SHAPE)
+        head.uvarint(len(shape))
+    head.out += shape
+    w.slots.finish(head)
+    return bytes(head.out)

@@ -1,0 +1,41 @@
+"""How much a payload may ask for before it is refused.
+
+Strategy: memory is bounded by the input. Anything that a payload stores costs it at least one bit an item;
+what it asks for beyond that (a million equal items from ten bytes) is drawn from one budget for the whole payload.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["MAX_DEPTH", "Limits"]
+
+MAX_DEPTH = 512
+"""Containers within containers, for writer and reader alike, on every platform and thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what one payload may build.
+
+    Parameters
+    ----------
+    depth : int
+        Containers within containers.
+    items : int
+        Items that the payload may hold without storing at least one bit for each
+        (arithmetic sequences, constants, runs).
+    expansion : int
+        Such items that each byte of the payload adds to that budget.
+
+    >>> Limits().budget(1000)
+    1056576
+    """
+
+    depth: int = MAX_DEPTH
+    items: int = 1 << 20
+    expansion: int = 8
+
+    def budget(self, nbytes: int) -> int:
+        """How many items a payload of `nbytes` bytes may hold beyond those it stores."""
+        return self.items + self.expansion * nbytes

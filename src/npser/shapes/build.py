@@ -1,0 +1,111 @@
+"""Shape and slots -> value: the table of nodes, the cache of shapes, and the two loops.
+
+Strategy: a shape that was seen before is looked up by its bytes. Then one loop opens all nodes in pre-order, one
+closes them in reverse; see `node`. The cache is bounded in entries and in the size of what it keeps, since whoever
+writes payloads chooses the shapes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from npser.blocks.cursor import Cursor
+from npser.columns.slots import SlotReader
+from npser.errors import DecodeError, LimitError
+from npser.shapes.leaves import Leaf, Nothing, Reference, Union
+from npser.shapes.mappings import Maps, Tables, VariedTables
+from npser.shapes.ndarrays import Arrays, ObjectArrays
+from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
+from npser.shapes.records import Enums, NamedTuples, Records, States, VariedRecords
+from npser.shapes.sequences import Deques, Rows, Sequences
+from npser.tags import Node as Tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from npser.shapes.policy import Policy
+
+__all__ = ["PARSERS", "build_value", "load_shape"]
+
+PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
+    Tag.LEAF: Leaf.parse,
+    Tag.NOTHING: Nothing.parse,
+    Tag.LIST: Sequences.parse,
+    Tag.TUPLE: Sequences.parse,
+    Tag.SET: Sequences.parse,
+    Tag.FROZENSET: Sequences.parse,
+    Tag.DEQUE: Deques.parse,
+    Tag.LIST_ROW: Rows.parse,
+    Tag.TUPLE_ROW: Rows.parse,
+    Tag.SLICE: Rows.parse,
+    Tag.DICT: Maps.parse,
+    Tag.ORDERED_DICT: Maps.parse,
+    Tag.COUNTER: Maps.parse,
+    Tag.DEFAULT_DICT: Maps.parse,
+    Tag.TABLE: Tables.parse,
+    Tag.VARIED_TABLE: VariedTables.parse,
+    Tag.RECORD: Records.parse,
+    Tag.VARIED_RECORD: VariedRecords.parse,
+    Tag.ENUM: Enums.parse,
+    Tag.STATE: States.parse,
+    Tag.NAMED_TUPLE: NamedTuples.parse,
+    Tag.UNION: Union.parse,
+    Tag.REFERENCE: Reference.parse,
+    Tag.OBJECT_ARRAY: ObjectArrays.parse,
+    Tag.ARRAY: Arrays.parse,
+}
+"""Tag -> who reads the node; total but for PRESERVE, which is not a node but a mark in front of one."""
+
+MAX_SHAPES = 512
+MAX_SHAPE_BYTES = 1 << 16
+"""Shapes are remembered if they have at most this many bytes, and this many of them: 32 MB of shape bytes at most."""
+
+_shapes: dict[tuple[bytes, int], Program] = {}
+
+
+def load_shape(data: bytes, pos: int, depth: int) -> Program:
+    """The program of a shape's bytes.
+
+    Parameters
+    ----------
+    pos : int
+        Where the bytes stand in the payload, for errors.
+    """
+    key = (data, depth)
+    program = _shapes.get(key)
+    if program is None:
+        try:
+            program = read_shape(Cursor(memoryview(data)), PARSERS, depth)
+        except DecodeError as error:
+            error.pos = pos + (error.pos or 0)
+            raise
+        if len(data) <= MAX_SHAPE_BYTES:
+            if len(_shapes) >= MAX_SHAPES:
+                _shapes.clear()
+            _shapes[key] = program
+    return program
+
+
+def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
+    """Build the value of a payload whose cursor stands behind the shape."""
+    slots = SlotReader(cursor, program.slots)
+    b = Builder(slots, cursor, policy, program)
+    nodes = program.nodes
+    frames: list[tuple[int, Any]] = []
+    node = nodes[0]
+    try:
+        counts = b.counts
+        for node in nodes:
+            n = counts.pop()
+            frames.append((n, node.open(b, n)))
+        slots.close()
+        for node in reversed(nodes):
+            n, frame = frames.pop()
+            node.close(b, n, frame)
+    except DecodeError as error:
+        if error.path is None:
+            error.path = program.path(node)
+        raise
+    except MemoryError as error:
+        raise LimitError("the payload asks for more memory than there is", path=program.path(node)) from error
+    return b.results.pop()[0]

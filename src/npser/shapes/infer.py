@@ -1,0 +1,182 @@
+"""What does a value look like? The loop that writes the shape, and the table of who writes what.
+
+Strategy: take a column, look at the exact types in it, and hand it to the placer of that type. Leaves of any mixture
+are one column; where containers of several types meet, a union gives each its own. No recursion: the placers push
+the columns of children, the loop pops them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from npser.columns.kinds import LEAF_TYPES, WRITERS
+from npser.errors import EncodeError
+from npser.shapes.column import Column
+from npser.shapes.leaves import (
+    Repeat,
+    place_fresh,
+    place_leaves,
+    place_nothing,
+    place_repeats,
+    place_union,
+)
+from npser.shapes.mappings import place_counters, place_default_dicts, place_dicts, place_ordered_dicts
+from npser.shapes.ndarrays import place_arrays, place_object_arrays
+from npser.shapes.records import place_objects, place_placeholders
+from npser.shapes.sequences import place_deques, place_lists, place_sets, place_slices, place_tuples
+from npser.shapes.tracking import TRACKED_TYPES
+from npser.tags import Node as Tag
+from npser.types.placeholder import Placeholder
+from npser.types.schema import schema_of
+
+if TYPE_CHECKING:
+    from npser.shapes.writer import ShapeWriter
+
+__all__ = ["PLACERS", "write_shape"]
+
+Placer = Callable[["ShapeWriter", Column], None]
+
+MAX_SUBSTITUTES = 16
+"""How often `default` may give something that it has to be asked about again."""
+
+
+def _place_ndarrays(w: ShapeWriter, column: Column) -> None:
+    (place_object_arrays if column.values[0].dtype == np.dtype(object) else place_arrays)(w, column)
+
+
+PLACERS: Final[dict[type, Placer]] = {
+    list: place_lists,
+    tuple: place_tuples,
+    dict: place_dicts,
+    set: place_sets[set],
+    frozenset: place_sets[frozenset],
+    deque: place_deques,
+    OrderedDict: place_ordered_dicts,
+    defaultdict: place_default_dicts,
+    Counter: place_counters,
+    slice: place_slices,
+    np.ndarray: _place_ndarrays,
+    Placeholder: place_placeholders,
+    Repeat: place_repeats,
+}
+"""Exact type of a container -> who writes a column of it. Other classes go by their schema."""
+
+_SUBGROUPS: Final[dict[type, Callable[[Any], Hashable]]] = {
+    defaultdict: lambda value: (defaultdict, id(value.default_factory)),
+    Placeholder: lambda value: (Placeholder, value.form, value.class_name),
+    np.ndarray: lambda value: (np.ndarray, value.dtype == np.dtype(object)),
+}
+"""Types whose instances need nodes of their own by more than their type."""
+
+
+def write_shape(w: ShapeWriter, value: Any) -> None:
+    """Write the shape and the slots of a value."""
+    if w.preserve:
+        w.node(Tag.PRESERVE)
+    stack = w.stack
+    stack.append(Column((value,)))
+    while stack:
+        column = stack.pop()
+        try:
+            _place(w, column)
+        except EncodeError as error:
+            if error.path is None:
+                error.path = column.path(error.item or 0)
+            raise
+
+
+def _place(w: ShapeWriter, column: Column) -> None:
+    values = column.values
+    if len(values) == 1:
+        (only,) = values
+        kind = type(only)
+        if kind in LEAF_TYPES:
+            w.node(Tag.LEAF)
+            w.slots.one(only)
+            return
+        met = {kind}
+    else:
+        met = set(map(type, values))
+        if met <= LEAF_TYPES:
+            if met:
+                place_leaves(w, column, met)
+            else:
+                place_nothing(w, column)
+            return
+    placers = {kind: placer_of(kind) for kind in met - LEAF_TYPES}
+    if None in placers.values():
+        _place(w, _substituted(w, column))
+        return
+    if len(met) > 1 or not met.isdisjoint(_SUBGROUPS):
+        groups: dict[Hashable, list[int]] = {}
+        for index, value in enumerate(values):
+            groups.setdefault(_group(value), []).append(index)
+        if len(groups) > 1:
+            place_union(w, column, groups)
+            return
+    (kind,) = met
+    placer = placers[kind]
+    assert placer is not None
+    if w.preserve and kind in TRACKED_TYPES:
+        place_fresh(w, column, placer)
+    else:
+        placer(w, column)
+
+
+def _group(value: Any) -> Any:
+    kind = type(value)
+    if kind in LEAF_TYPES:
+        return None
+    subgroup = _SUBGROUPS.get(kind)
+    return kind if subgroup is None else subgroup(value)
+
+
+def placer_of(kind: type) -> Placer | None:
+    """Who writes a column of a type that is no leaf; None where npser refuses it."""
+    placer = PLACERS.get(kind)
+    if placer is not None:
+        return placer
+    schema = schema_of(kind)
+    return None if schema is None else partial(place_objects, cls=kind, schema=schema)
+
+
+def _supported(value: Any) -> bool:
+    return type(value) in WRITERS or placer_of(type(value)) is not None
+
+
+def _substituted(w: ShapeWriter, column: Column) -> Column:
+    """The column with a substitute for everything that npser refuses, or the error that refuses it."""
+    values = []
+    for index, value in enumerate(column.values):
+        substitute = value
+        for _ in range(MAX_SUBSTITUTES):
+            if _supported(substitute):
+                break
+            if w.default is None:
+                raise w.refuse(column, index, _refusal(type(value)))
+            substitute = w.default(substitute)
+        else:
+            raise w.refuse(column, index, f"default={w.default!r} gives no substitute for {_named(type(value))}")
+        values.append(substitute)
+    w.keep.append(values)
+    return Column(values, column.depth, column.parent, column.step)
+
+
+def _named(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _refusal(kind: type) -> str:
+    base = next((base for base in kind.__mro__[1:] if base in WRITERS or base in PLACERS), None)
+    if base is np.ndarray:
+        hint = "np.asarray(value) would store it as a plain array"
+    elif base is not None:
+        hint = f"it is a subclass of {base.__name__}, which would not come back as itself"
+    else:
+        hint = "it cannot be given back from its fields"
+    return f"cannot encode {_named(kind)}: {hint}; pass default= to substitute it"

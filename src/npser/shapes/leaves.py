@@ -1,0 +1,215 @@
+"""Leaves and what stands between leaves and containers: LEAF, NOTHING, UNION, REFERENCE.
+
+Strategy: all leaf types share one LEAF node, however mixed, because what a leaf holds is data and not shape. Only
+where containers of several kinds (or containers and leaves) meet at one place does the shape need a UNION.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from npser.blocks.sink import FREE_ITEMS
+from npser.shapes.column import Column, chosen
+from npser.shapes.node import Node
+from npser.tags import Node as Tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from npser.shapes.node import Builder, ShapeReader
+    from npser.shapes.writer import ShapeWriter
+
+__all__ = [
+    "Leaf",
+    "Nothing",
+    "Reference",
+    "Repeat",
+    "Union",
+    "charge_free",
+    "place_fresh",
+    "place_leaves",
+    "place_nothing",
+    "place_repeats",
+    "place_union",
+]
+
+
+class Leaf(Node):
+    """slot(n) of leaves."""
+
+    __slots__ = ()
+    slots = 1
+    container = False
+
+    @classmethod
+    def parse(cls, _tag: int, _reader: ShapeReader) -> Leaf:
+        """Nothing follows the tag."""
+        return cls(0)
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Read the slot; as an array where the caller wants numbers so and the parent can slice it."""
+        policy = b.policy
+        if policy.numbers == "array" and (
+            self.in_list or (self.in_table and policy.tables == "columns" and not b.references)
+        ):
+            return b.slots.many(n) if b.preserve else b.slots.numbers(n)
+        return b.slots.many(n)
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """The slot is the column."""
+        b.results.append(frame)
+
+
+class Nothing(Node):
+    """The child of containers that are all empty."""
+
+    __slots__ = ()
+    container = False
+
+    @classmethod
+    def parse(cls, _tag: int, _reader: ShapeReader) -> Nothing:
+        """Nothing follows the tag."""
+        return cls(0)
+
+    def open(self, b: Builder, n: int) -> None:
+        """Only right over no instances."""
+        if n:
+            raise b.cursor.fail(f"{n} instances of nothing")
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """No values."""
+        b.results.append([])
+
+
+class Union(Node):
+    """slot(n) codes; one child a code."""
+
+    __slots__ = ()
+    slots = 1
+    container = False
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> Union:
+        """uvarint m >= 2."""
+        m = reader.cursor.uvarint()
+        if m < 2:
+            raise reader.cursor.fail(f"a union of {m}")
+        return cls(m)
+
+    def open(self, b: Builder, n: int) -> list[int]:
+        """Count the instances of each code."""
+        codes = b.slots.ints(n)
+        counts = [0] * self.children
+        if codes and (min(codes) < 0 or max(codes) >= self.children):
+            raise b.cursor.fail(f"code of a union out of range 0..{self.children - 1}")
+        for code in codes:
+            counts[code] += 1
+        b.counts += reversed(counts)
+        return codes
+
+    def close(self, b: Builder, n: int, frame: list[int]) -> None:
+        """Each instance is the next one of its child."""
+        parts = [iter(b.results.pop()) for _ in range(self.children)]
+        b.results.append(list(map(next, map(parts.__getitem__, frame))))
+
+
+class Reference(Node):
+    """slot(n) numbers of objects that came before."""
+
+    __slots__ = ()
+    slots = 1
+    container = False
+
+    @classmethod
+    def parse(cls, _tag: int, _reader: ShapeReader) -> Reference:
+        """Nothing follows the tag."""
+        return cls(0)
+
+    def open(self, b: Builder, n: int) -> list[Any]:
+        """Look the objects up."""
+        numbers = b.slots.ints(n)
+        if numbers and (min(numbers) < 0 or max(numbers) >= len(b.numbered)):
+            raise b.cursor.fail(f"a reference to an object that is not among the {len(b.numbered)} before it")
+        return [b.numbered[number] for number in numbers]
+
+    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
+        """The objects are the column."""
+        b.results.append(frame)
+
+
+class Repeat:
+    """Stands in a column for an object that was written before."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def place_leaves(w: ShapeWriter, column: Column, types_met: set[type]) -> None:
+    """Write LEAF and its slot."""
+    w.node(Tag.LEAF)
+    w.slots.many(column.values, types_met)
+
+
+def place_nothing(w: ShapeWriter, _column: Column) -> None:
+    """Write NOTHING."""
+    w.node(Tag.NOTHING)
+
+
+def place_repeats(w: ShapeWriter, column: Column) -> None:
+    """Write REFERENCE and its slot."""
+    w.node(Tag.REFERENCE)
+    w.slots.ints([repeat.number for repeat in column.values])
+
+
+def place_union(w: ShapeWriter, column: Column, groups: dict[Any, list[int]]) -> None:
+    """Write UNION over groups of the column's indices, in the order of their codes."""
+    codes = [0] * len(column.values)
+    for code, indices in enumerate(groups.values()):
+        for index in indices:
+            codes[index] = code
+    w.node(Tag.UNION)
+    w.count(len(groups))
+    w.slots.ints(codes)
+    values = column.values
+    for indices in reversed(groups.values()):
+        w.push([values[index] for index in indices], column.depth, column, chosen(indices))
+
+
+def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Column], None]) -> None:
+    """Number the objects of a column and write those met for the first time with `place`, the others as references."""
+    ids = list(map(id, column.values))
+    n = len(ids)
+    numbers = w.numbers
+    start = len(numbers)
+    if numbers.keys().isdisjoint(ids) and (n == 1 or len(set(ids)) == n):
+        numbers.update(zip(ids, range(start, start + n), strict=True))
+        place(w, column)
+        return
+    fresh: list[int] = []
+    repeats: list[int] = []
+    codes = []
+    for index, key in enumerate(ids):
+        again = key in numbers
+        codes.append(int(again))
+        (repeats if again else fresh).append(index)
+        numbers.setdefault(key, len(numbers))
+    again_column = Column(
+        [Repeat(numbers[ids[index]]) for index in repeats], column.depth, column, chosen(repeats)
+    )
+    if not fresh:
+        place_repeats(w, again_column)
+        return
+    w.node(Tag.UNION)
+    w.count(2)
+    w.slots.ints(codes)
+    w.stack.append(again_column)
+    place(w, Column([column.values[index] for index in fresh], column.depth, column, chosen(fresh)))
+
+
+def charge_free(b: Builder, n: int) -> None:
+    """Draw n instances of a node without slots from the budget."""
+    if n > FREE_ITEMS:
+        b.cursor.expand(n)
+

@@ -1,0 +1,137 @@
+"""numpy arrays: ARRAY, whose elements are a column of their own kind, and OBJECT_ARRAY, whose elements are a child.
+
+Strategy: an array is numbered like an object, so one that is met twice is one array again. Elements of an object
+array are values like any others; its memory, which holds addresses, is never looked at.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npser.shapes.column import in_lists
+from npser.shapes.leaves import place_fresh
+from npser.shapes.node import Node
+from npser.tags import Node as Tag
+
+if TYPE_CHECKING:
+    from npser.shapes.column import Column
+    from npser.shapes.node import Builder, ShapeReader
+    from npser.shapes.writer import ShapeWriter
+
+__all__ = ["Arrays", "ObjectArrays", "place_arrays", "place_object_arrays"]
+
+MAX_NDIM = 64
+"""numpy's own limit (NPY_MAXDIMS of numpy 2; numpy 1 has 32)."""
+
+MAX_DIM = 1 << 62
+
+
+class Arrays(Node):
+    """slot(n) of kind ARRAY."""
+
+    __slots__ = ()
+    slots = 1
+    container = False
+
+    @classmethod
+    def parse(cls, _tag: int, _reader: ShapeReader) -> Arrays:
+        """Nothing follows the tag."""
+        return cls(0)
+
+    def open(self, b: Builder, n: int) -> list[Any]:
+        """Read the arrays, as copies or as views."""
+        arrays = b.slots.views(n) if b.policy.copy == "never" else b.slots.arrays(n)
+        b.numbered += arrays
+        return arrays
+
+    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
+        """The arrays are the column."""
+        b.results.append(frame)
+
+
+class ObjectArrays(Node):
+    """slot(n) ndim, slot(sum) dims, slot(n) whether Fortran order; one child over all elements."""
+
+    __slots__ = ()
+    slots = 3
+
+    @classmethod
+    def parse(cls, _tag: int, _reader: ShapeReader) -> ObjectArrays:
+        """Nothing follows the tag."""
+        return cls(1)
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Read the shapes."""
+        ndims = b.slots.ints(n)
+        if ndims and (min(ndims) < 0 or max(ndims) > MAX_NDIM):
+            raise b.cursor.fail("number of dimensions out of range")
+        dims = b.slots.ints(sum(ndims))
+        if dims and (min(dims) < 0 or max(dims) > MAX_DIM):
+            raise b.cursor.fail("dimension out of range")
+        orders = ["F" if flag is True else "C" for flag in b.slots.many(n)]
+        ends = iter(dims)
+        shapes = [tuple([next(ends) for _ in range(ndim)]) for ndim in ndims]
+        total = sum(map(prod, shapes))
+        b.counts.append(total)
+        arrays = None
+        if b.references:  # something inside may name the array, so it must exist before its elements do
+            b.cursor.expand(total)
+            arrays = [_empty(b, shape, order) for shape, order in zip(shapes, orders, strict=True)]
+            b.numbered += arrays
+        return shapes, orders, arrays
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Fill the arrays in memory order."""
+        shapes, orders, arrays = frame
+        items = iter(b.results.pop())
+        done = []
+        for index, (shape, order) in enumerate(zip(shapes, orders, strict=True)):
+            array = _empty(b, shape, order) if arrays is None else arrays[index]
+            size = array.size
+            array.ravel(order="K")[...] = np.fromiter((next(items) for _ in range(size)), object, size)
+            done.append(array)
+        b.results.append(done)
+
+    def step(self, _edge: int) -> str:
+        """Any element."""
+        return "[*]"
+
+
+def _empty(b: Builder, shape: tuple[int, ...], order: Any) -> Any:
+    try:
+        return np.empty(shape, object, order=order)
+    except (ValueError, MemoryError) as error:
+        raise b.cursor.fail(f"an array of shape {shape}: {error}") from None
+
+
+def place_arrays(w: ShapeWriter, column: Column) -> None:
+    """Write ARRAY and its slot."""
+    place_fresh(w, column, _place_arrays)
+
+
+def _place_arrays(w: ShapeWriter, column: Column) -> None:
+    w.node(Tag.ARRAY)
+    w.slots.many(column.values, {np.ndarray})
+
+
+def place_object_arrays(w: ShapeWriter, column: Column) -> None:
+    """Write OBJECT_ARRAY."""
+    place_fresh(w, column, _place_object_arrays)
+
+
+def _place_object_arrays(w: ShapeWriter, column: Column) -> None:
+    depth = w.enter(column)
+    arrays = column.values
+    flags = [array.flags.f_contiguous and not array.flags.c_contiguous for array in arrays]
+    dims = [int(dim) for array in arrays for dim in array.shape]
+    items = [
+        item for array, flag in zip(arrays, flags, strict=True) for item in array.ravel("F" if flag else "C").tolist()
+    ]
+    w.node(Tag.OBJECT_ARRAY)
+    w.slots.ints([array.ndim for array in arrays])
+    w.slots.ints(dims)
+    w.slots.many(flags, {bool})
+    w.push(items, depth, column, in_lists([array.size for array in arrays]))

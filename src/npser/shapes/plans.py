@@ -1,0 +1,159 @@
+"""How the objects of one class are built from the fields of one payload: a plan, worked out once.
+
+Strategy: the payload says which fields were stored, the class says which it has now. A field that both know is set;
+one that only the payload knows is dropped; one that only the class knows takes its default. Plans are kept by class
+(weakly) and field names (a bounded number), because the same batch comes again and again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from npser.errors import DecodeError
+from npser.shapes.templates import columns_of, fill_objects
+from npser.types.schema import NoDefault, default_of, schema_of, setters
+
+__all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples"]
+
+MAX_PLANS = 64
+"""Sets of field names remembered a class; payloads of strangers can not grow it."""
+
+Fill = Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]
+
+
+class Plan(NamedTuple):
+    """What to do with the columns of a record batch.
+
+    Parameters
+    ----------
+    used : tuple of int
+        Which of the payload's columns the class still has.
+    fill : callable
+        Sets them on objects.
+    defaults : tuple of (name, callable)
+        Fields that the payload does not have.
+    """
+
+    used: tuple[int, ...]
+    fill: Fill
+    defaults: tuple[tuple[str, Callable[[], Any]], ...]
+
+    def apply(self, objects: Sequence[Any], columns: list[Sequence[Any]]) -> None:
+        """Set all fields of objects from one column a stored field."""
+        if len(self.used) != len(columns):
+            columns = [columns[index] for index in self.used]
+        self.fill(objects, columns)
+        if self.defaults:
+            made = [[make() for _ in objects] for _, make in self.defaults]
+            fill = plan_objects(type(objects[0]), tuple(name for name, _ in self.defaults), complete=True).fill
+            fill(objects, made)
+
+
+_plans: weakref.WeakKeyDictionary[type, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+
+
+def _remember(cls: type, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    plans = _plans.setdefault(cls, {})
+    plan = plans.get(key)
+    if plan is None:
+        if len(plans) >= MAX_PLANS:
+            plans.clear()
+        plan = plans[key] = make()
+    return plan
+
+
+def new_objects(cls: type, n: int) -> list[Any]:
+    """n objects of a class, without calling anything of it."""
+    try:
+        return list(map(object.__new__, repeat(cls, n)))
+    except TypeError as error:
+        raise DecodeError(f"class {cls.__qualname__} cannot be built: {error}") from error
+
+
+def plan_objects(cls: type, names: tuple[str, ...], *, complete: bool = False) -> Plan:
+    """The plan for objects of `cls` stored with the fields `names`.
+
+    Parameters
+    ----------
+    complete : bool
+        Whether fields that are not in `names` stay unset, because the payload says so.
+
+    Raises
+    ------
+    DecodeError
+        For a field that the payload lacks and that has no default.
+    """
+    plan: Plan = _remember(cls, ("objects", names, complete), lambda: _plan_objects(cls, names, complete))
+    return plan
+
+
+def _plan_objects(cls: type, names: tuple[str, ...], complete: bool) -> Plan:  # noqa: FBT001
+    schema = schema_of(cls)
+    assert schema is not None
+    used = tuple(range(len(names)))
+    defaults: tuple[tuple[str, Callable[[], Any]], ...] = ()
+    if schema.fields is not None:
+        used = tuple(index for index, name in enumerate(names) if name in schema.fields)
+        defaults = () if complete else _defaults(cls, schema.fields, names)
+    kept = tuple(names[index] for index in used)
+    special = setters(cls, kept)
+    return Plan(used, fill_objects(kept) if special is None else _fill_with(special), defaults)
+
+
+def _defaults(
+    cls: type, fields: tuple[str, ...], names: tuple[str, ...]
+) -> tuple[tuple[str, Callable[[], Any]], ...]:
+    out = []
+    for field in fields:
+        if field not in names:
+            make = default_of(cls, field)
+            if isinstance(make, NoDefault):
+                raise DecodeError(
+                    f"class {cls.__qualname__} has a field {field!r} without a default, and the payload has none"
+                )
+            out.append((field, make))
+    return tuple(out)
+
+
+def _fill_with(special: list[Callable[[Any, Any], None]]) -> Fill:
+    def fill(objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
+        for put, column in zip(special, columns, strict=True):
+            for thing, value in zip(objects, column, strict=True):
+                put(thing, value)
+
+    return fill
+
+
+def plan_tuples(cls: type, names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]], int], list[Any]]:
+    """A function from one column a stored field (and their length) to the named tuples of `cls`."""
+    build: Callable[[Sequence[Sequence[Any]], int], list[Any]] = _remember(
+        cls, ("tuples", names), lambda: _plan_tuples(cls, names)
+    )
+    return build
+
+
+def _plan_tuples(cls: type, names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]], int], list[Any]]:
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    defaults = dict(_defaults(cls, fields, names))
+
+    def build(columns: Sequence[Sequence[Any]], n: int) -> list[Any]:
+        if not fields:
+            return [tuple.__new__(cls) for _ in range(n)]
+        picked = [
+            columns[names.index(field)] if field in names else [defaults[field]() for _ in range(n)]
+            for field in fields
+        ]
+        return list(map(tuple.__new__, repeat(cls, n), zip(*picked, strict=True)))
+
+    return build
+
+
+def extractor(cls: type, fields: tuple[str, ...]) -> Callable[[Sequence[Any]], list[list[Any]]]:
+    """The generated function that takes objects of `cls` apart into one column a field."""
+    columns: Callable[[Sequence[Any]], list[list[Any]]] = _remember(
+        cls, ("columns", fields), lambda: columns_of(fields)
+    )
+    return columns

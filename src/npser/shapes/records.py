@@ -1,0 +1,439 @@
+"""Objects: RECORD, VARIED_RECORD, NAMED_TUPLE by the names of their fields, STATE by what ``__getstate__`` gives, ENUM
+by member name.
+
+Strategy: a batch of objects of one class is a table whose class name stands once in the shape. Objects exist before
+their contents do, so that anything inside may refer to them; their attributes are set from columns in one pass.
+A class that the caller did not allow leaves a placeholder and never runs.
+"""
+
+from __future__ import annotations
+
+import enum
+from operator import countOf
+from typing import TYPE_CHECKING, Any, Final
+
+from npser.shapes.column import Column, at_field, at_item
+from npser.shapes.leaves import charge_free, place_fresh
+from npser.shapes.mappings import group_patterns, open_patterns, split_columns, wants_columns
+from npser.shapes.node import Node
+from npser.shapes.plans import extractor, new_objects, plan_objects, plan_tuples
+from npser.tags import Node as Tag
+from npser.types.placeholder import Form, Placeholder
+from npser.types.schema import Schema, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from npser.shapes.node import Builder, ShapeReader
+    from npser.shapes.writer import ShapeWriter
+
+__all__ = ["Enums", "NamedTuples", "Records", "States", "VariedRecords", "place_objects", "place_placeholders"]
+
+
+def _find(b: Builder, name: str, forms: tuple[Form, ...]) -> type | None:
+    """The allowed class of that name; DecodeError if it is not of one of these forms now."""
+    cls = b.policy.classes.find(name)
+    if cls is None:
+        return None
+    schema = schema_of(cls)
+    if schema is None or schema.form not in forms:
+        raise b.cursor.fail(f"{name} is stored as {forms[0]}, and the class of that name is none")
+    return cls
+
+
+class Records(Node):
+    """Objects of one class that have the same fields; a child a field."""
+
+    __slots__ = ("keys", "name")
+    makes_columns = True
+
+    def __init__(self, name: str, keys: tuple[str, ...]) -> None:
+        super().__init__(len(keys))
+        self.name = name
+        self.keys = keys
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> Records:
+        """The class name and the key set."""
+        return cls(reader.text(), reader.keys())
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Make the objects, empty."""
+        if not self.keys:
+            charge_free(b, n)
+        b.counts += [n] * self.children
+        return _allocate(self, b, n)
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Set their attributes."""
+        columns = [b.results.pop() for _ in range(self.children)]
+        if frame is None:
+            b.results.append(dict(zip(self.keys, columns, strict=True)))
+            return
+        cls, objects = frame
+        if cls is None:
+            rows = zip(*columns, strict=True) if columns else [()] * n
+            for thing, row in zip(objects, rows, strict=True):
+                thing.fill(dict(zip(self.keys, row, strict=True)))
+        elif objects is None:
+            objects = plan_tuples(cls, self.keys)(columns, n)
+        elif n:
+            plan_objects(cls, self.keys).apply(objects, columns)
+        b.results.append(objects)
+
+    def step(self, edge: int) -> str:
+        """One field."""
+        return f".{self.keys[edge]}"
+
+
+def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
+    """(class, its empty objects), (None, placeholders), (named tuple class, None), or None where columns stay."""
+    if wants_columns(node, b):
+        return None
+    cls = _find(b, node.name, ("object", "named tuple", "state"))
+    if cls is None:
+        objects = [Placeholder(node.name, "object", {}) for _ in range(n)]
+    elif issubclass(cls, tuple):
+        if b.references:
+            raise b.cursor.fail(f"{node.name} is a named tuple now, which other parts of the payload cannot refer to")
+        return cls, None
+    else:
+        objects = new_objects(cls, n)
+    b.numbered += objects
+    return cls, objects
+
+
+class VariedRecords(Node):
+    """Objects of one class that differ in the fields they have: slot(n) pattern codes; child k over those with k."""
+
+    __slots__ = ("keys", "name", "patterns")
+    slots = 1
+
+    def __init__(self, name: str, keys: tuple[str, ...], patterns: list[tuple[int, ...]]) -> None:
+        super().__init__(len(keys))
+        self.name = name
+        self.keys = keys
+        self.patterns = patterns
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> VariedRecords:
+        """The class name, the key set and the patterns."""
+        name, keys = reader.text(), reader.keys()
+        return cls(name, keys, reader.patterns(len(keys)))
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Count the objects of each field and make them, empty."""
+        codes = open_patterns(b, n, self.patterns, self.children)
+        cls = _find(b, self.name, ("object", "state"))
+        objects = (
+            [Placeholder(self.name, "object", {}, self.keys) for _ in range(n)]
+            if cls is None
+            else new_objects(cls, n)
+        )
+        b.numbered += objects
+        return codes, cls, objects
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Set the attributes that each object has."""
+        codes, cls, objects = frame
+        columns = [iter(b.results.pop()) for _ in range(self.children)]
+        members: dict[int, list[int]] = {}
+        cells: dict[int, list[list[Any]]] = {code: [[] for _ in self.patterns[code]] for code in set(codes)}
+        for index, code in enumerate(codes):
+            members.setdefault(code, []).append(index)
+            for column, key in zip(cells[code], self.patterns[code], strict=True):
+                column.append(next(columns[key]))
+        for code, indices in members.items():
+            names = tuple([self.keys[key] for key in self.patterns[code]])
+            chosen = [objects[index] for index in indices]
+            if cls is None:
+                for at, thing in enumerate(chosen):
+                    thing.fill({name: column[at] for name, column in zip(names, cells[code], strict=True)})
+            else:
+                plan_objects(cls, self.keys)  # fields that no object of this payload has must have defaults
+                plan_objects(cls, names, complete=True).apply(chosen, cells[code])  # type: ignore[arg-type]
+        b.results.append(objects)
+
+    def step(self, edge: int) -> str:
+        """One field."""
+        return f".{self.keys[edge]}"
+
+
+class NamedTuples(Records):
+    """Named tuples, which are values: nothing refers to them."""
+
+    __slots__ = ()
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Find the class."""
+        if not self.keys:
+            charge_free(b, n)
+        b.counts += [n] * self.children
+        if wants_columns(self, b):
+            return None
+        cls = _find(b, self.name, ("named tuple", "object"))
+        if cls is None:
+            return None, [Placeholder(self.name, "named tuple", {}) for _ in range(n)]
+        return cls, None if issubclass(cls, tuple) else new_objects(cls, n)
+
+
+class States(Node):
+    """Objects by their state; one child."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(1)
+        self.name = name
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> States:
+        """The class name."""
+        return cls(reader.text())
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Make the objects, empty."""
+        b.counts.append(n)
+        cls = _find(b, self.name, ("state", "object"))
+        objects = [Placeholder(self.name, "state", None) for _ in range(n)] if cls is None else new_objects(cls, n)
+        b.numbered += objects
+        return cls, objects
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Hand each object its state."""
+        cls, objects = frame
+        for thing, state in zip(objects, b.results.pop(), strict=True):
+            if cls is None:
+                thing.fill(state)
+            else:
+                _set_state(b, cls, thing, state)
+        b.results.append(objects)
+
+    def step(self, _edge: int) -> str:
+        """The state."""
+        return ".__getstate__()"
+
+
+def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
+    method = getattr(cls, "__setstate__", None)
+    if method is not None:
+        try:
+            method(thing, state)
+        except Exception as error:
+            raise b.cursor.fail(f"{cls.__qualname__}.__setstate__ refused its state: {error!r}") from error
+        return
+    if type(state) is not dict or not all(type(name) is str for name in state):
+        raise b.cursor.fail(f"{cls.__qualname__} has no __setstate__ and its state is not a dict of attributes")
+    names = tuple(state)
+    plan_objects(cls, names, complete=True).apply([thing], [[value] for value in state.values()])
+
+
+class Enums(Node):
+    """slot(n): names of members, or values of flags that have no name."""
+
+    __slots__ = ("name",)
+    slots = 1
+    container = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__(0)
+        self.name = name
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> Enums:
+        """The class name."""
+        return cls(reader.text())
+
+    def open(self, b: Builder, n: int) -> list[Any]:
+        """Look the members up."""
+        stored = b.slots.many(n)
+        for value in stored:
+            if type(value) is not str and type(value) is not int:
+                raise b.cursor.fail(f"a member of {self.name} stored as {type(value).__name__}")
+        cls = _find(b, self.name, ("enum",))
+        if cls is None:
+            return [Placeholder(self.name, "enum", value) for value in stored]
+        members = {value: _member(b, cls, value) for value in dict.fromkeys(stored)}
+        return list(map(members.__getitem__, stored))
+
+    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
+        """The members are the column."""
+        b.results.append(frame)
+
+
+def _member(b: Builder, cls: Any, stored: str | int) -> Any:
+    if type(stored) is str:
+        member = cls.__members__.get(stored)
+        if member is None:
+            raise b.cursor.fail(f"{cls.__qualname__} has no member {stored[:60]!r}")
+        return member
+    try:
+        if issubclass(cls, enum.Flag):
+            return cls(stored)
+    except (ValueError, OverflowError):
+        pass
+    raise b.cursor.fail(f"{cls.__qualname__} has no flags of that value")
+
+
+def _claim(w: ShapeWriter, column: Column, cls: type, name: str) -> None:
+    """Make sure that one name means one class in a payload."""
+    if w.classes.setdefault(name, cls) is not cls:
+        raise w.refuse(column, 0, f"two classes of one name: {name}")
+
+
+def place_objects(w: ShapeWriter, column: Column, cls: type, schema: Schema) -> None:
+    """Write objects of one class in the form of their schema."""
+    _claim(w, column, cls, schema.name)
+    if schema.form == "enum":
+        _place_enums(w, column, schema)
+    elif schema.form == "named tuple":
+        _place_named_tuples(w, column, schema)
+    else:
+        place_fresh(w, column, _place_states if schema.form == "state" else _place_records)
+
+
+def _place_enums(w: ShapeWriter, column: Column, schema: Schema) -> None:
+    stored: list[str | int] = []
+    for index, member in enumerate(column.values):
+        name = member._name_
+        if type(member).__members__.get(name) is member:
+            stored.append(name)
+        elif isinstance(member, enum.Flag) and type(member._value_) is int:
+            stored.append(member._value_)
+        else:
+            raise w.refuse(column, index, f"a value of {schema.name} that is none of its members")
+    w.node(Tag.ENUM)
+    w.text(schema.name)
+    w.slots.many(stored, set(map(type, stored)))
+
+
+def _place_named_tuples(w: ShapeWriter, column: Column, schema: Schema) -> None:
+    fields = schema.fields or ()
+    for index, value in enumerate(column.values):
+        if len(value) != len(fields) or getattr(value, "__dict__", None):
+            raise w.refuse(column, index, f"{schema.name} with attributes or items beyond its fields")
+    columns = list(zip(*map(tuple.__iter__, column.values), strict=True))
+    _place_columns(w, column, Tag.NAMED_TUPLE, schema.name, fields, columns)
+
+
+def _place_records(w: ShapeWriter, column: Column) -> None:
+    cls = type(column.values[0])
+    schema = schema_of(cls)
+    assert schema is not None
+    if schema.fields is None:
+        _place_open_records(w, column, schema)
+        return
+    try:
+        columns = extractor(cls, schema.fields)(column.values)
+    except AttributeError:
+        rows = [
+            {name: getattr(value, name) for name in schema.fields if hasattr(value, name)} for value in column.values
+        ]
+        _place_varied(w, column, schema.name, schema.fields, rows)
+        return
+    _place_columns(w, column, Tag.RECORD, schema.name, schema.fields, columns)
+
+
+def _place_open_records(w: ShapeWriter, column: Column, schema: Schema) -> None:
+    rows = [vars(value) for value in column.values]
+    if schema.slots:
+        rows = [
+            {name: getattr(value, name) for name in schema.slots if hasattr(value, name)} | row
+            for value, row in zip(column.values, rows, strict=True)
+        ]
+    _place_rows(w, column, schema.name, rows)
+
+
+def _place_rows(w: ShapeWriter, column: Column, name: str, rows: list[dict[str, Any]]) -> None:
+    flat = [key for row in rows for key in row]
+    if countOf(map(type, flat), str) != len(flat):
+        index = next(index for index, row in enumerate(rows) if any(type(key) is not str for key in row))
+        raise w.refuse(column, index, f"{name} with an attribute whose name is not a str")
+    keys = tuple(rows[0])
+    if len(flat) == len(rows) * len(keys) and flat == list(keys) * len(rows):
+        _place_columns(w, column, Tag.RECORD, name, keys, list(zip(*map(dict.values, rows), strict=True)))
+    else:
+        _place_varied(w, column, name, tuple(dict.fromkeys(flat)), rows)
+
+
+def _place_columns(
+    w: ShapeWriter, column: Column, tag: Tag, name: str, keys: tuple[str, ...], columns: Sequence[Sequence[Any]]
+) -> None:
+    depth = w.enter(column)
+    w.node(tag)
+    w.text(name)
+    w.keys(keys)
+    for key, values in zip(reversed(keys), reversed(columns), strict=True):
+        w.push(values, depth, column, at_field(key))
+
+
+def _place_varied(
+    w: ShapeWriter, column: Column, name: str, keys: tuple[str, ...], rows: list[dict[str, Any]]
+) -> None:
+    depth = w.enter(column)
+    met, codes, patterns = group_patterns(rows)
+    numbers = {key: number for number, key in enumerate(keys)}
+    w.node(Tag.VARIED_RECORD)
+    w.text(name)
+    w.keys(keys)
+    w.patterns([[numbers[met[key]] for key in pattern] for pattern in patterns])
+    w.slots.ints(codes)
+    split = split_columns(keys, rows)
+    for key in reversed(keys):
+        owners, values = split[key]
+        w.push(values, depth, column, at_field(key, owners))
+
+
+def _place_states(w: ShapeWriter, column: Column) -> None:
+    depth = w.enter(column)
+    cls = type(column.values[0])
+    schema = schema_of(cls)
+    assert schema is not None
+    states = [value.__getstate__() for value in column.values]
+    w.keep.append(states)
+    w.node(Tag.STATE)
+    w.text(schema.name)
+    w.push(states, depth, column, at_item(".__getstate__()"))
+
+
+def place_placeholders(w: ShapeWriter, column: Column) -> None:
+    """Write placeholders of one class and form as what they stand for."""
+    _PLACE_FORM[column.values[0].form](w, column)
+
+
+def _place_enum_placeholders(w: ShapeWriter, column: Column) -> None:
+    stored = [value.contents for value in column.values]
+    w.node(Tag.ENUM)
+    w.text(column.values[0].class_name)
+    w.slots.many(stored, set(map(type, stored)))
+
+
+def _place_tuple_placeholders(w: ShapeWriter, column: Column) -> None:
+    rows = [value.contents for value in column.values]
+    keys = tuple(rows[0])
+    columns = list(zip(*map(dict.values, rows), strict=True))
+    _place_columns(w, column, Tag.NAMED_TUPLE, column.values[0].class_name, keys, columns)
+
+
+def _place_object_placeholders(w: ShapeWriter, column: Column) -> None:
+    first: Placeholder = column.values[0]
+    rows = [value.contents for value in column.values]
+    if first.keys is None:
+        _place_rows(w, column, first.class_name, rows)
+    else:
+        _place_varied(w, column, first.class_name, first.keys, rows)
+
+
+def _place_state_placeholders(w: ShapeWriter, column: Column) -> None:
+    depth = w.enter(column)
+    w.node(Tag.STATE)
+    w.text(column.values[0].class_name)
+    w.push([value.contents for value in column.values], depth, column, at_item(".__getstate__()"))
+
+
+_PLACE_FORM: Final[dict[Form, Any]] = {
+    "object": lambda w, column: place_fresh(w, column, _place_object_placeholders),
+    "named tuple": _place_tuple_placeholders,
+    "state": lambda w, column: place_fresh(w, column, _place_state_placeholders),
+    "enum": _place_enum_placeholders,
+}

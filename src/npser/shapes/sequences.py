@@ -1,0 +1,265 @@
+"""Sequences and sets: LIST, TUPLE, SET, FROZENSET, DEQUE over a lengths slot and one child; LIST_ROW, TUPLE_ROW, SLICE
+over one child a position.
+
+Strategy: the items of all n sequences are laid end to end and become one child column, which is cut up again by the
+lengths. Sequences that all have one length are rows where that makes the positions more uniform than the whole:
+the rows of a database cursor are a table without names.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from npser.shapes.column import at_item, at_position, in_lists
+from npser.shapes.node import Node
+from npser.shapes.tracking import allocate, fill
+from npser.tags import Node as Tag
+
+if TYPE_CHECKING:
+    from npser.shapes.column import Column
+    from npser.shapes.node import Builder, ShapeReader
+    from npser.shapes.writer import ShapeWriter
+
+__all__ = ["Deques", "Rows", "Sequences", "place_deques", "place_lists", "place_sets", "place_slices", "place_tuples"]
+
+MAX_ROW = 64
+"""Sequences of up to this many items may be rows; longer ones are vectors whatever they hold."""
+
+MAX_SINGLE_ROW = 16
+"""The same for a sequence that stands alone."""
+
+
+def cut(items: Any, lengths: Sequence[int], make: Callable[[Iterable[Any]], Any]) -> list[Any]:
+    """Cut a list of items that were laid end to end.
+
+    >>> cut([1, 2, 3], [2, 0, 1], tuple)
+    [(1, 2), (), (3,)]
+    """
+    n = len(lengths)
+    if n == 1:
+        return [items if make is list else make(items)]
+    first = lengths[0] if n else 0
+    if first and lengths.count(first) == n:
+        return list(map(make, zip(*[iter(items)] * first, strict=True)))
+    ends = accumulate(lengths)
+    return [make(items[end - length : end]) for length, end in zip(lengths, ends, strict=True)]
+
+
+def open_lengths(b: Builder, n: int) -> list[int]:
+    """Read a slot of n lengths."""
+    lengths = b.slots.ints(n)
+    if lengths and min(lengths) < 0:
+        raise b.cursor.fail("a negative length")
+    return lengths
+
+
+class Sequences(Node):
+    """slot(n) lengths; one child over all items."""
+
+    __slots__ = ("make", "makes_lists", "tag")
+    slots = 1
+
+    def __init__(self, tag: int, make: Callable[[Iterable[Any]], Any]) -> None:
+        super().__init__(1)
+        self.tag = tag
+        self.make = make
+        self.makes_lists = make is list
+
+    @classmethod
+    def parse(cls, tag: int, _reader: ShapeReader) -> Sequences:
+        """Nothing follows the tag."""
+        return cls(tag, MAKERS[tag])
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Read the lengths."""
+        lengths = open_lengths(b, n)
+        b.counts.append(sum(lengths))
+        return lengths, allocate(b, MAKERS.get(self.tag), n)
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Cut the child's column."""
+        lengths, allocated = frame
+        items = b.results.pop()
+        if type(items) is not list:
+            b.results.append(_cut_special(items, lengths))
+            return
+        try:
+            done = cut(items, lengths, self.make)
+        except Exception as error:
+            raise b.cursor.fail(f"an item that a set cannot hold: {error}") from error
+        b.results.append(fill(self.tag, allocated, done))
+
+    def step(self, _edge: int) -> str:
+        """Any item."""
+        return "[*]"
+
+
+def _cut_special(items: Any, lengths: list[int]) -> list[Any]:
+    """Cut an array, or a table that stays columns."""
+    if len(lengths) == 1:
+        return [items]
+    ends = accumulate(lengths)
+    if isinstance(items, np.ndarray):
+        return [items[end - length : end].copy() for length, end in zip(lengths, ends, strict=True)]
+    return [
+        {key: values[end - length : end] for key, values in items.items()}
+        for length, end in zip(lengths, ends, strict=True)
+    ]
+
+
+class Deques(Sequences):
+    """slot(n) lengths, slot(n) maxlen; one child over all items."""
+
+    __slots__ = ()
+    slots = 2
+
+    def open(self, b: Builder, n: int) -> Any:
+        """Read the lengths and the bounds."""
+        lengths = open_lengths(b, n)
+        bounds = b.slots.many(n)
+        for length, bound in zip(lengths, bounds, strict=True):
+            if bound is not None and (type(bound) is not int or bound < length or bound >= 1 << 63):
+                raise b.cursor.fail(f"a deque of {length} items with maxlen {str(bound)[:40]}")
+        b.counts.append(sum(lengths))
+        makers = iter(bounds)
+        return (lengths, bounds), allocate(b, lambda: deque(maxlen=next(makers)), n)
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Cut the child's column."""
+        (lengths, bounds), allocated = frame
+        parts = cut(b.results.pop(), lengths, list)
+        done = [deque(part, bound) for part, bound in zip(parts, bounds, strict=True)]
+        b.results.append(fill(self.tag, allocated, done))
+
+
+class Rows(Node):
+    """Sequences of one length; one child a position."""
+
+    __slots__ = ("tag",)
+
+    def __init__(self, tag: int, children: int) -> None:
+        super().__init__(children)
+        self.tag = tag
+
+    @classmethod
+    def parse(cls, tag: int, reader: ShapeReader) -> Rows:
+        """uvarint m >= 1; a slice has 3."""
+        m = 3 if tag == Tag.SLICE else reader.cursor.uvarint()
+        if m < 1:
+            raise reader.cursor.fail("a row of no items")
+        return cls(tag, m)
+
+    def open(self, b: Builder, n: int) -> list[Any] | None:
+        """Every child runs over all instances."""
+        b.counts += [n] * self.children
+        return allocate(b, list if self.tag == Tag.LIST_ROW else None, n)
+
+    def close(self, b: Builder, n: int, frame: Any) -> None:
+        """Zip the children's columns."""
+        columns = [b.results.pop() for _ in range(self.children)]
+        rows = zip(*columns, strict=True)
+        b.results.append(fill(self.tag, frame, _FROM_ROWS[self.tag](rows)))
+
+    def step(self, edge: int) -> str:
+        """One position."""
+        return (".start", ".stop", ".step")[edge] if self.tag == Tag.SLICE else f"[{edge}]"
+
+
+MAKERS: Final[dict[int, Callable[..., Any]]] = {
+    Tag.LIST: list,
+    Tag.TUPLE: tuple,
+    Tag.SET: set,
+    Tag.FROZENSET: frozenset,
+    Tag.DEQUE: deque,
+}
+
+_FROM_ROWS: Final[dict[int, Callable[[Iterable[tuple[Any, ...]]], list[Any]]]] = {
+    Tag.LIST_ROW: lambda rows: list(map(list, rows)),
+    Tag.TUPLE_ROW: list,
+    Tag.SLICE: lambda rows: [slice(*row) for row in rows],
+}
+
+
+def _flatten(w: ShapeWriter, column: Column) -> tuple[list[int], list[Any]]:
+    lengths = list(map(len, column.values))
+    w.guard(column, sum(lengths))
+    items = list(chain.from_iterable(column.values))
+    if len(items) != sum(lengths):
+        raise w.refuse(column, 0, "a container changed while it was being encoded")
+    return lengths, items
+
+
+def _place_flat(w: ShapeWriter, column: Column, tag: Tag, lengths: list[int], items: list[Any], depth: int) -> None:
+    w.node(tag)
+    w.slots.ints(lengths)
+    w.push(items, depth, column, in_lists(lengths))
+
+
+def _place_rows(w: ShapeWriter, column: Column, tag: Tag, positions: list[Sequence[Any]], depth: int) -> None:
+    w.node(tag)
+    w.count(len(positions))
+    for position in range(len(positions) - 1, -1, -1):
+        w.push(positions[position], depth, column, at_position(position))
+
+
+def place_lists(w: ShapeWriter, column: Column) -> None:
+    """Write LIST, or LIST_ROW where the lists are rows of several types."""
+    depth = w.enter(column)
+    lengths, items = _flatten(w, column)
+    n, m = len(lengths), lengths[0]
+    if 1 < m <= MAX_ROW and (n > 1 or m <= MAX_SINGLE_ROW):
+        met = set(map(type, items))
+        if len(met) > 1 and lengths.count(m) == n:
+            positions: list[Sequence[Any]] = [items[position::m] for position in range(m)]
+            if sum(len(set(map(type, values))) for values in positions) < m * len(met):
+                _place_rows(w, column, Tag.LIST_ROW, positions, depth)
+                return
+    _place_flat(w, column, Tag.LIST, lengths, items, depth)
+
+
+def place_tuples(w: ShapeWriter, column: Column) -> None:
+    """Write TUPLE_ROW where all tuples have one length, as tuples mostly do, else TUPLE."""
+    depth = w.enter(column)
+    lengths, items = _flatten(w, column)
+    n, m = len(lengths), lengths[0]
+    if 0 < m <= (MAX_ROW if n > 1 else MAX_SINGLE_ROW) and lengths.count(m) == n:
+        _place_rows(w, column, Tag.TUPLE_ROW, [items[position::m] for position in range(m)], depth)
+        return
+    _place_flat(w, column, Tag.TUPLE, lengths, items, depth)
+
+
+def _place_sets(tag: Tag) -> Callable[[ShapeWriter, Column], None]:
+    def place(w: ShapeWriter, column: Column) -> None:
+        depth = w.enter(column)
+        lengths, items = _flatten(w, column)
+        _place_flat(w, column, tag, lengths, items, depth)
+
+    return place
+
+
+place_sets: Final = {set: _place_sets(Tag.SET), frozenset: _place_sets(Tag.FROZENSET)}
+"""The placers of sets and frozensets."""
+
+
+def place_deques(w: ShapeWriter, column: Column) -> None:
+    """Write DEQUE."""
+    depth = w.enter(column)
+    lengths, items = _flatten(w, column)
+    bounds = [value.maxlen for value in column.values]
+    w.node(Tag.DEQUE)
+    w.slots.ints(lengths)
+    w.slots.many(bounds, set(map(type, bounds)))
+    w.push(items, depth, column, in_lists(lengths))
+
+
+def place_slices(w: ShapeWriter, column: Column) -> None:
+    """Write SLICE."""
+    depth = w.enter(column)
+    w.node(Tag.SLICE)
+    for name in ("step", "stop", "start"):
+        w.push([getattr(value, name) for value in column.values], depth, column, at_item(f".{name}"))

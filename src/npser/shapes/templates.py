@@ -1,0 +1,205 @@
+"""The generated code: source for k columns, compiled once for each k, names bound afterwards.
+
+Strategy: no name from a class or from the wire ever becomes source. The source is made of our own identifiers and
+depends on the number of columns alone, so there are few of them, each compiled once. Keys are bound as closure
+variables; attribute names replace our placeholders in the compiled code's table of names (`code.replace`), where any
+text is only a name. Every source is in linecache: a debugger steps through it and a traceback shows its line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import types
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+__all__ = [
+    "MAX_COLUMNS",
+    "Generated",
+    "build_row",
+    "build_rows",
+    "columns_of",
+    "columns_template",
+    "fill_objects",
+    "fill_template",
+]
+
+MAX_COLUMNS = 128
+"""Wider tables and classes are built by plain loops: it bounds how much code can ever be generated."""
+
+
+class Generated(NamedTuple):
+    """One generated function before it is bound to names.
+
+    Parameters
+    ----------
+    name : str
+        What it does.
+    source : str
+        Its text, made of our own identifiers.
+    """
+
+    name: str
+    source: str
+
+
+def rows_template(k: int) -> Generated:
+    """Columns -> dicts: ``make(keys)`` gives ``build(columns)``.
+
+    >>> print(rows_template(2).source)
+    def make(keys):
+        k0, k1, = keys
+        def build(columns):
+            return [{k0: v0, k1: v1} for v0, v1, in zip(*columns)]
+        return build
+    <BLANKLINE>
+    """
+    keys = "".join(f"k{i}, " for i in range(k))
+    pairs = ", ".join(f"k{i}: v{i}" for i in range(k))
+    values = "".join(f"v{i}, " for i in range(k))
+    return Generated(
+        f"rows_{k}",
+        f"def make(keys):\n"
+        f"    {keys.rstrip()} = keys\n"
+        f"    def build(columns):\n"
+        f"        return [{{{pairs}}} for {values}in zip(*columns)]\n"
+        f"    return build\n",
+    )
+
+
+def row_template(k: int) -> Generated:
+    """Iterators of columns -> one dict a call, for tables whose rows differ.
+
+    >>> print(row_template(2).source)
+    def make(keys, nexts):
+        k0, k1, = keys
+        f0, f1, = nexts
+        def row():
+            return {k0: f0(), k1: f1()}
+        return row
+    <BLANKLINE>
+    """
+    keys = "".join(f"k{i}, " for i in range(k)).rstrip()
+    nexts = "".join(f"f{i}, " for i in range(k)).rstrip()
+    pairs = ", ".join(f"k{i}: f{i}()" for i in range(k))
+    return Generated(
+        f"row_{k}",
+        f"def make(keys, nexts):\n"
+        f"    {keys} = keys\n"
+        f"    {nexts} = nexts\n"
+        f"    def row():\n"
+        f"        return {{{pairs}}}\n"
+        f"    return row\n",
+    )
+
+
+def fill_template(k: int) -> Generated:
+    """Objects that exist and their columns -> the same objects with their attributes set.
+
+    >>> print(fill_template(2).source)
+    def make():
+        def fill(objects, columns):
+            for o, v0, v1, in zip(objects, *columns):
+                o.f0 = v0
+                o.f1 = v1
+        return fill
+    <BLANKLINE>
+    """
+    values = "".join(f"v{i}, " for i in range(k))
+    body = "".join(f"            o.f{i} = v{i}\n" for i in range(k))
+    return Generated(
+        f"fill_{k}",
+        f"def make():\n"
+        f"    def fill(objects, columns):\n"
+        f"        for o, {values}in zip(objects, *columns):\n"
+        f"{body}"
+        f"    return fill\n",
+    )
+
+
+def columns_template(k: int) -> Generated:
+    """Objects -> a list of the values of each attribute.
+
+    >>> print(columns_template(2).source)
+    def make():
+        def columns(objects):
+            return [
+                [o.f0 for o in objects],
+                [o.f1 for o in objects],
+            ]
+        return columns
+    <BLANKLINE>
+    """
+    body = "".join(f"            [o.f{i} for o in objects],\n" for i in range(k))
+    return Generated(
+        f"columns_{k}",
+        f"def make():\n    def columns(objects):\n        return [\n{body}        ]\n    return columns\n",
+    )
+
+
+@lru_cache(maxsize=4 * MAX_COLUMNS)
+def _maker(generated: Generated) -> Callable[..., Callable[..., Any]]:
+    filename = f"<npser generated: {generated.name}>"
+    code = compile(generated.source, filename, "exec")
+    linecache.cache[filename] = (len(generated.source), None, generated.source.splitlines(keepends=True), filename)
+    (maker,) = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return types.FunctionType(maker, {"zip": zip, "__builtins__": {}})
+
+
+def bind_attributes(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """The same function with the placeholders f0, f1, … replaced by attribute names."""
+    assert isinstance(function, types.FunctionType)
+    real = {f"f{i}": name for i, name in enumerate(names)}
+    return types.FunctionType(_rename(function.__code__, real), function.__globals__)
+
+
+def _rename(code: types.CodeType, real: dict[str, str]) -> types.CodeType:
+    return code.replace(
+        co_names=tuple(real.get(name, name) for name in code.co_names),
+        co_consts=tuple(
+            _rename(const, real) if isinstance(const, types.CodeType) else const for const in code.co_consts
+        ),
+    )
+
+
+def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]]:
+    """A function from one column a key to the dicts of these keys.
+
+    >>> build_rows(("id", "name"))([[1, 2], ["a", "b"]])
+    [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
+    """
+    if not 0 < len(keys) <= MAX_COLUMNS:
+        return lambda columns: [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+    return _maker(rows_template(len(keys)))(keys)
+
+
+def build_row(keys: Sequence[str], nexts: Sequence[Callable[[], Any]]) -> Callable[[], dict[str, Any]]:
+    """A function that takes the next value of each column and gives the dict of them.
+
+    >>> build_row(("id",), [iter([1, 2]).__next__])()
+    {'id': 1}
+    """
+    if not 0 < len(keys) <= MAX_COLUMNS:
+        return lambda: {key: take() for key, take in zip(keys, nexts, strict=True)}
+    return _maker(row_template(len(keys)))(keys, nexts)
+
+
+def fill_objects(names: tuple[str, ...]) -> Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]:
+    """A function that sets the named attributes of objects from one column a name, with plain attribute stores."""
+    if not 0 < len(names) <= MAX_COLUMNS:
+
+        def fill(objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
+            for name, column in zip(names, columns, strict=True):
+                for thing, value in zip(objects, column, strict=True):
+                    setattr(thing, name, value)
+
+        return fill
+    return bind_attributes(_maker(fill_template(len(names)))(), names)
+
+
+def columns_of(names: tuple[str, ...]) -> Callable[[Sequence[Any]], list[list[Any]]]:
+    """A function from objects to one column a named attribute; AttributeError where one lacks it."""
+    if not 0 < len(names) <= MAX_COLUMNS:
+        return lambda objects: [[getattr(thing, name) for thing in objects] for name in names]
+    return bind_attributes(_maker(columns_template(len(names)))(), names)

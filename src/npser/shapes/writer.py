@@ -1,0 +1,129 @@
+"""What the placers of all nodes share while a value is being written.
+
+Strategy: the mirror of `Builder`. A placer takes a column, writes its node and slots, and pushes the columns of its
+children; the loop in `infer` pops the next. So the shape is written in pre-order without recursion.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from npser.blocks.sink import Sink
+from npser.columns.slots import SlotWriter
+from npser.errors import EncodeError
+from npser.limits import MAX_DEPTH
+from npser.shapes.column import Column
+from npser.shapes.cycles import find_cycle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from npser.shapes.column import Step
+    from npser.tags import Node as Tag
+
+__all__ = ["ShapeWriter"]
+
+CYCLE_CHECK_DEPTH = 16
+"""At this depth, which data rarely reaches, plain containers are checked for cycles, once for all below."""
+
+CYCLE_CHECK_ITEMS = 1 << 16
+"""A column of more items than this, out of containers that repeat, is checked at any depth: a cycle that branches
+grows faster than it gets deep."""
+
+
+class ShapeWriter:
+    """The state of one `dumps`.
+
+    Parameters
+    ----------
+    sink : Sink
+        Scratch space for bodies, and the payload's budget.
+    default : callable | None
+        Gives a substitute for a value that npser refuses.
+    preserve : bool
+        Whether lists, dicts, sets and deques keep their identity.
+    """
+
+    def __init__(self, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool) -> None:
+        self.shape = Sink()
+        self.slots = SlotWriter(sink)
+        self.sink = sink
+        self.default = default
+        self.preserve = preserve
+        self.stack: list[Column] = []
+        self.numbers: dict[int, int] = {}  # id of an object -> its number
+        self.classes: dict[str, type] = {}  # wire name -> the class that has it in this payload
+        self.keep: list[Any] = []  # temporaries whose id() must not be given to others
+        self._texts: dict[str, int] = {}
+        self._key_sets: dict[tuple[str, ...], int] = {}
+
+    def node(self, tag: Tag) -> None:
+        """Write a tag."""
+        self.shape.out.append(tag)
+
+    def count(self, n: int) -> None:
+        """Write a count."""
+        self.shape.uvarint(n)
+
+    def text(self, text: str) -> None:
+        """Write a string of the shape, or the number under which it came before."""
+        known = self._texts.get(text)
+        if known is not None:
+            self.shape.uvarint(known << 1 | 1)
+            return
+        self._texts[text] = len(self._texts)
+        raw = text.encode("utf-8", "surrogatepass")
+        self.shape.uvarint(len(raw) << 1)
+        self.shape.out += raw
+
+    def keys(self, keys: tuple[str, ...]) -> None:
+        """Write a key set, or the number under which it came before."""
+        known = self._key_sets.get(keys)
+        if known is not None:
+            self.shape.uvarint(known << 1 | 1)
+            return
+        self._key_sets[keys] = len(self._key_sets)
+        self.shape.uvarint(len(keys) << 1)
+        for key in keys:
+            self.text(key)
+
+    def patterns(self, patterns: Sequence[Sequence[int]]) -> None:
+        """Write which keys the instances of each pattern have, in which order."""
+        self.shape.uvarint(len(patterns))
+        for pattern in patterns:
+            self.shape.uvarint(len(pattern))
+            for number in pattern:
+                self.shape.uvarint(number)
+
+    def enter(self, column: Column) -> int:
+        """The depth of the children of a column of containers; EncodeError where that is too deep."""
+        depth = column.depth + 1
+        if depth == CYCLE_CHECK_DEPTH:
+            self._check_cycles(column)
+        if depth > MAX_DEPTH:
+            raise self.refuse(column, 0, f"more than {MAX_DEPTH} containers within each other")
+        return depth
+
+    def guard(self, column: Column, total: int) -> None:
+        """Check that containers which hold `total` items may be laid end to end."""
+        n = len(column.values)
+        if total > CYCLE_CHECK_ITEMS and total > 8 * n and column.depth and len(set(map(id, column.values))) < n:
+            self._check_cycles(column)
+
+    def _check_cycles(self, column: Column) -> None:
+        if self.preserve:
+            return  # numbers end every cycle
+        for item, value in enumerate(column.values):
+            steps = find_cycle(value)
+            if steps is not None:
+                raise self.refuse(
+                    column, item, 'a container holds itself; pass identity="preserve" to keep cycles', steps
+                )
+
+    def push(self, values: Sequence[Any], depth: int, parent: Column, step: Step) -> None:
+        """Let a column of children be written next (the last one pushed comes first)."""
+        self.stack.append(Column(values, depth, parent, step))
+
+    def refuse(self, column: Column, item: int, message: str, below: str = "") -> EncodeError:
+        """An error that names the place of an item; the caller raises it."""
+        return EncodeError(message, path=column.path(item) + below)

@@ -1,0 +1,58 @@
+"""Who may be built: the one gate between names on the wire and classes.
+
+Strategy: a name is looked up among the classes that the caller handed over, and nowhere else. Nothing is imported,
+no module is searched, a subclass is not its base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+__all__ = ["NO_CLASSES", "Allow", "class_name"]
+
+
+def class_name(cls: type) -> str:
+    """The name of a class on the wire.
+
+    >>> import fractions
+    >>> class_name(fractions.Fraction)
+    'fractions:Fraction'
+    """
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+class Allow:
+    """The classes that a payload may have objects of.
+
+    Parameters
+    ----------
+    classes : iterable of classes, or mapping of wire name to class
+        An iterable allows each class under its own name.
+
+    Raises
+    ------
+    TypeError
+        For anything that is not a class, and for two classes of one name.
+    """
+
+    __slots__ = ("_classes",)
+
+    def __init__(self, classes: Iterable[type] | Mapping[str, type] = ()) -> None:
+        if isinstance(classes, (str, type)):
+            raise TypeError(f"classes takes an iterable of classes or a mapping of names to classes, not {classes!r}")
+        pairs = classes.items() if isinstance(classes, Mapping) else ((None, cls) for cls in classes)
+        self._classes: dict[str, type] = {}
+        for name, cls in pairs:
+            if not isinstance(cls, type):
+                raise TypeError(f"classes takes classes, not {cls!r}")
+            key = class_name(cls) if name is None else name
+            if self._classes.setdefault(key, cls) is not cls:
+                raise TypeError(f"two classes are named {key}; pass a mapping of wire names to classes")
+
+    def find(self, name: str) -> type | None:
+        """The allowed class of that name, or None."""
+        return self._classes.get(name)
+
+
+NO_CLASSES = Allow()
+"""The default: objects decode to placeholders."""

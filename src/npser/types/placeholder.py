@@ -1,0 +1,83 @@
+"""What stands for an object whose class the caller did not allow: its class name and contents, as data.
+
+Strategy: nothing of a payload may look like an attribute or a method of the placeholder, so contents live behind
+three fixed names. It encodes back to the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+__all__ = ["Form", "Placeholder"]
+
+Form = Literal["object", "named tuple", "state", "enum"]
+
+
+class Placeholder:
+    """An object that was not built.
+
+    Attributes
+    ----------
+    class_name : str
+        Its class, as ``module:qualified name``.
+    form : {"object", "named tuple", "state", "enum"}
+        How its class is stored.
+    contents : dict of str to object, or object
+        Its fields; for a state what ``__getstate__`` gave; for an enum the member's name (or a flag's value).
+
+    >>> Placeholder("shop.models:Order", "object", {"id": 7})
+    <shop.models:Order(id=7), not built: pass classes=[Order] to build it>
+    """
+
+    __slots__ = ("_class_name", "_contents", "_form", "_keys")
+
+    def __init__(self, class_name: str, form: Form, contents: Any, keys: tuple[str, ...] | None = None) -> None:
+        self._class_name = class_name
+        self._form: Form = form
+        self._contents = contents
+        self._keys = keys
+
+    @property
+    def class_name(self) -> str:
+        """Its class, as ``module:qualified name``."""
+        return self._class_name
+
+    @property
+    def form(self) -> Form:
+        """How its class is stored."""
+        return self._form
+
+    @property
+    def contents(self) -> Any:
+        """Its fields, its state, or its member's name."""
+        return self._contents
+
+    @property
+    def keys(self) -> tuple[str, ...] | None:
+        """All fields that objects of its batch have, where it may lack some of them; else None."""
+        return self._keys
+
+    def fill(self, contents: Any) -> None:
+        """Set the contents of a placeholder that references could already name."""
+        self._contents = contents
+
+    def __repr__(self) -> str:
+        if self._form in ("object", "named tuple") and isinstance(self._contents, dict):
+            inside = ", ".join(f"{name}={_short(value)}" for name, value in self._contents.items())
+        else:
+            inside = _short(self._contents)
+        last = self._class_name.rpartition(":")[2].rpartition(".")[2]
+        return f"<{self._class_name}({inside}), not built: pass classes=[{last}] to build it>"
+
+
+SHOWN = 60
+
+
+def _short(value: object) -> str:
+    """A value for a repr: contents may be large, or hold the placeholder itself."""
+    if isinstance(value, Placeholder):
+        return f"<{value.class_name}>"
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return f"<{type(value).__name__} of {len(value)}>"
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -1,0 +1,191 @@
+"""Class -> how its objects are taken apart and put together: the class-schema cache.
+
+Strategy: a class is looked at once. Fields come from what declares them (dataclass fields, attrs, ``_fields``,
+``__slots__``), never from annotations; other instances have what their ``__dict__`` holds. An object is built by
+``object.__new__`` and plain attribute stores, so neither ``__init__`` nor ``__post_init__`` nor ``__setattr__`` runs;
+only a class with a ``__setstate__`` of its own gets a call. Classes with state in C are refused: npser cannot see it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from npser.types.allow import class_name
+
+__all__ = ["NO_DEFAULT", "NoDefault", "Schema", "default_of", "schema_of", "setters"]
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+_OBJECT_SIZE = object.__basicsize__
+_POINTER = 8
+
+
+class Schema(NamedTuple):
+    """How objects of one class are stored.
+
+    Parameters
+    ----------
+    form : {"object", "named tuple", "state", "enum"}
+    name : str
+        The class's name on the wire.
+    fields : tuple of str | None
+        Declared fields in order; None where each object has what its ``__dict__`` holds.
+    slots : tuple of str
+        Attributes in ``__slots__`` of a class whose fields are None.
+    """
+
+    form: Literal["object", "named tuple", "state", "enum"]
+    name: str
+    fields: tuple[str, ...] | None
+    slots: tuple[str, ...] = ()
+
+
+_known: weakref.WeakKeyDictionary[type, Schema | None] = weakref.WeakKeyDictionary()
+
+
+def schema_of(cls: type) -> Schema | None:
+    """The schema of a class, or None where npser could not give its objects back.
+
+    >>> @dataclasses.dataclass
+    ... class Point:
+    ...     x: int
+    ...     y: int
+    >>> schema_of(Point).fields
+    ('x', 'y')
+    >>> schema_of(dict) is None
+    True
+    """
+    try:
+        return _known[cls]
+    except KeyError:
+        schema = _known[cls] = _describe(cls)
+        return schema
+    except TypeError:  # a metaclass without hash or weak references
+        return _describe(cls)
+
+
+def _describe(cls: type) -> Schema | None:
+    name = class_name(cls)
+    if isinstance(cls, enum.EnumMeta):
+        return Schema("enum", name, None)
+    if _is_named_tuple(cls):
+        return Schema("named tuple", name, cls._fields)  # type: ignore[attr-defined]
+    if issubclass(cls, type) or not _is_plain(cls):
+        return None
+    if _has_own_state(cls):
+        return Schema("state", name, None)
+    if dataclasses.is_dataclass(cls):
+        return Schema("object", name, tuple(field.name for field in dataclasses.fields(cls)))
+    if "__attrs_attrs__" in vars(cls):
+        attributes: Any = vars(cls)["__attrs_attrs__"]
+        return Schema("object", name, tuple(attribute.name for attribute in attributes))
+    slots = _slots_of(cls)
+    if cls.__dictoffset__ == 0:
+        return Schema("object", name, slots)
+    return Schema("object", name, None, slots)
+
+
+def _is_named_tuple(cls: type) -> bool:
+    fields = getattr(cls, "_fields", None)
+    return (
+        issubclass(cls, tuple)
+        and type(fields) is tuple
+        and all(type(field) is str for field in fields)
+        and all(base.__flags__ & _HEAP_TYPE for base in cls.__mro__ if base not in (tuple, object))
+    )
+
+
+def _is_plain(cls: type) -> bool:
+    """Whether everything that an instance holds is in its ``__dict__`` and slots.
+
+    The rule of ``object.__getstate__`` (CPython, Objects/typeobject.c): an instance may not be larger than its
+    dict, weak references and slots account for.
+    """
+    if not all(base.__flags__ & _HEAP_TYPE for base in cls.__mro__[:-1]):
+        return False
+    counted = len(_slots_of(cls)) + bool(cls.__dictoffset__) + bool(cls.__weakrefoffset__)
+    return cls.__basicsize__ <= _OBJECT_SIZE + _POINTER * counted and cls.__itemsize__ == 0
+
+
+def _slots_of(cls: type) -> tuple[str, ...]:
+    """Attributes in ``__slots__``, base classes first, under the names that the class stores them."""
+    return tuple(
+        name
+        for base in reversed(cls.__mro__)
+        for name, member in vars(base).items()
+        if isinstance(member, types.MemberDescriptorType) and member.__objclass__ is base
+    )
+
+
+def _has_own_state(cls: type) -> bool:
+    """Whether somebody wrote a ``__getstate__`` for the class; what dataclasses and attrs generate does not count."""
+    method = getattr(cls, "__getstate__", None)
+    if method is getattr(object, "__getstate__", None):
+        return False
+    return getattr(method, "__module__", None) not in ("dataclasses", "attr._make") and (
+        getattr(method, "__name__", "") != "slots_getstate"
+    )
+
+
+class NoDefault:
+    """The one `NO_DEFAULT`: a field that must be in the payload."""
+
+
+NO_DEFAULT = NoDefault()
+
+
+def default_of(cls: type, field: str) -> Callable[[], Any] | NoDefault:
+    """What makes the default of a declared field, called once an object; `NO_DEFAULT` where it has none.
+
+    >>> @dataclasses.dataclass
+    ... class Cart:
+    ...     owner: str
+    ...     items: list = dataclasses.field(default_factory=list)
+    >>> default_of(Cart, "items")(), default_of(Cart, "owner") is NO_DEFAULT
+    ([], True)
+    """
+    if dataclasses.is_dataclass(cls):
+        declared = cls.__dataclass_fields__[field]
+        if declared.default_factory is not dataclasses.MISSING:
+            return declared.default_factory
+        return NO_DEFAULT if declared.default is dataclasses.MISSING else partial(_same, declared.default)
+    for attribute in getattr(cls, "__attrs_attrs__", ()):
+        if attribute.name == field:
+            factory = getattr(attribute.default, "factory", None)
+            if factory is not None and not attribute.default.takes_self:
+                return factory  # type: ignore[no-any-return]
+            bare = factory is not None or type(attribute.default).__name__ == "_Nothing"
+            return NO_DEFAULT if bare else partial(_same, attribute.default)
+    named: dict[str, Any] = getattr(cls, "_field_defaults", {})
+    return partial(_same, named[field]) if field in named else NO_DEFAULT
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def setters(cls: type, names: Sequence[str]) -> list[Callable[[Any, Any], None]] | None:
+    """How to store each named attribute, or None where a plain attribute store does exactly that for all.
+
+    A plain store would run a ``__setattr__`` of the class, and a property or another data descriptor of that name;
+    there the slot, or the instance's ``__dict__``, is written directly.
+    """
+    plain = getattr(cls, "__setattr__", None) is object.__setattr__
+    out: list[Callable[[Any, Any], None]] = []
+    for name in names:
+        member = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        if isinstance(member, types.MemberDescriptorType):
+            out.append(member.__set__)
+        else:
+            plain = plain and not hasattr(type(member), "__set__") and not hasattr(type(member), "__delete__")
+            out.append(partial(_store, name))
+    return None if plain else out
+
+
+def _store(name: str, thing: Any, value: Any) -> None:
+    thing.__dict__[name] = value
