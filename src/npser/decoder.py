@@ -54,7 +54,7 @@ def decode(data: Any, *, policy: Policy, limits: Limits) -> Any:
     cursor = Cursor(buf, 3, size, limits.budget(size))
     if lead < Lead.SHORT_SHAPE:
         try:
-            return _DECODERS[lead >> 4](cursor, lead, policy)
+            return _decoder(lead)(cursor, lead, policy)
         except MemoryError as error:
             raise LimitError("the payload asks for more memory than there is") from error
     length = lead & 0x7F if lead < Lead.LONG_SHAPE else cursor.uvarint()
@@ -91,7 +91,7 @@ def _decode_single(cursor: Cursor, kind: int, _policy: Policy) -> Any:
         value = special(cursor)
     else:
         reader = READERS.get(kind)
-        if reader is None or kind < Kind.INT:
+        if reader is None:
             raise cursor.fail(f"no such kind of leaf: 0x{kind:02x}")
         value = reader(cursor, 1)[0]
     _end(cursor)
@@ -101,17 +101,15 @@ def _decode_single(cursor: Cursor, kind: int, _policy: Policy) -> Any:
 def _decode_list(cursor: Cursor, lead: int, policy: Policy) -> Any:
     n = cursor.uvarint()
     wants_array = policy.numbers == "array"
-    if lead < Lead.LEAF_LIST:
-        readers: Mapping[int, Any] = INT_READERS if wants_array else INT_LIST_READERS
-        values = readers[lead - Lead.INT_LIST](cursor, n, 1)
-    elif lead == Lead.LEAF_LIST:
+    if lead == Lead.LEAF_LIST:
         kind = cursor.u8()
         reader = (NUMBER_READERS.get(kind) if wants_array else None) or READERS.get(kind)
         if reader is None:
             raise cursor.fail(f"no such kind of leaf: 0x{kind:02x}")
         values = reader(cursor, n)
     else:
-        raise cursor.fail(f"no such lead: 0x{lead:02x}")
+        readers: Mapping[int, Any] = INT_READERS if wants_array else INT_LIST_READERS
+        values = readers[lead - Lead.INT_LIST](cursor, n, 1)
     _end(cursor)
     return values
 
@@ -147,14 +145,8 @@ _SINGLES: Final[dict[int, Callable[[Cursor], Any]]] = {
     Kind.POOL_TEXT: _text,
 }
 
-_DECODERS: Final = (
-    _decode_single,
-    _decode_single,
-    _decode_single,
-    _decode_list,
-    _decode_short_bytes,
-    _decode_short_bytes,
-    _decode_short_bytes,
-    _decode_short_bytes,
-)
-"""By the high four bits of a lead below SHORT_SHAPE."""
+
+def _decoder(lead: int) -> Callable[[Cursor, int, Policy], Any]:
+    if lead < Lead.LEAF_LIST:
+        return _decode_single
+    return _decode_list if lead < Lead.SHORT_BYTES else _decode_short_bytes

@@ -79,41 +79,46 @@ class Kind(IntEnum):
     POOL_F64 = 0x07  # n of the pool of doubles
     POOL_TEXT = 0x08  # n of the pool of text
     POOL_BOOL = 0x09  # n of the pool of u8, each 0 or 1
-    POOL_MIXED = 0x0A  # n kinds from the pool of u8, then each item from its pool    kinds NONE..POOL_TEXT
+    POOL_MIXED = 0x0A  # n kinds NONE..POOL_TEXT from the pool of u8, then each item from the pool of its kind
+    POOL_CONST = 0x0B  # a kind POOL_U8..POOL_TEXT from the pool of u8, one item of that pool    n times the item
+    POOL_STEPS = 0x0C  # two kinds POOL_U8..POOL_I64 from the pool of u8, first and step from those pools    first + i*step
+    POOL_FRAME = 0x0D  # a kind POOL_U8..POOL_I64 from the pool of u8, base from that pool, n of the pool of u8    base + i-th
+    POOL_CODES = 0x0E  # a kind POOL_U8..POOL_TEXT and d from the pool of u8, d items of that pool, n codes of the pool of u8
+    POOL_DECIMAL = 0x0F  # a kind POOL_U8..POOL_I64 and k from the pool of u8, n of that pool    int / 10**k, correctly rounded
+    POOL_SOME = 0x10  # a kind POOL_U8..POOL_TEXT from the pool of u8, n of the pool of u8 (1 present, 0 None), the items present
 
-    INT = 0x10  # int(n)
-    FLOAT = 0x11  # float(n)
-    BOOL = 0x12  # bits(n)
-    TEXT = 0x13  # text(n)
-    BYTES = 0x14  # bytes(n)
-    BYTEARRAY = 0x15  # bytes(n)
-    BIGINT = 0x16  # bytes(n)                                        little-endian two's complement, shortest form
-    COMPLEX = 0x17  # float(n) real | float(n) imaginary
-    NULLABLE = 0x18  # bits(n) present | column(count of present)      None where absent
-    MIXED = 0x19  # u8 m >= 2 | int(n) codes | m * column(count of the code)    0 <= code < m
-
-    DATE = 0x20  # int(n)                                          proleptic Gregorian ordinal
-    DATETIME = 0x21  # int(n)                                          naive, fold 0: microseconds since 1970
-    DATETIME_ZONED = 0x22  # zones | int(n) codes | bits(n) fold | int(n) microseconds of the wall clock since 1970
-    TIME = 0x23  # int(n)                                          naive, fold 0: microseconds since midnight
-    TIME_ZONED = 0x24  # zones | int(n) codes | bits(n) fold | int(n) microseconds since midnight
-    TIMEDELTA = 0x25  # int(n) days | int(n) microseconds within the day
-    SCALAR = 0x26  # uvarint d | d * dtype | int(n) codes | d * raw items     numpy scalars
-    ARRAY = 0x27  # see FORMAT.md, "Arrays"                           numpy arrays
+    INT = 0x18  # int(n)
+    FLOAT = 0x19  # float(n)
+    BOOL = 0x1A  # bits(n)
+    TEXT = 0x1B  # text(n)
+    BYTES = 0x1C  # bytes(n)
+    BYTEARRAY = 0x1D  # bytes(n)
+    BIGINT = 0x1E  # bytes(n)                                        little-endian two's complement, shortest form
+    COMPLEX = 0x1F  # float(n) real | float(n) imaginary
+    NULLABLE = 0x20  # bits(n) present | column(count of present)      None where absent
+    MIXED = 0x21  # u8 m >= 2 | int(n) codes | m * column(count of the code)    0 <= code < m
+    DATE = 0x22  # int(n)                                          proleptic Gregorian ordinal
+    DATETIME = 0x23  # int(n)                                          naive, fold 0: microseconds since 1970
+    DATETIME_ZONED = 0x24  # zones | int(n) codes | bits(n) fold | int(n) microseconds of the wall clock since 1970
+    TIME = 0x25  # int(n)                                          naive, fold 0: microseconds since midnight
+    TIME_ZONED = 0x26  # zones | int(n) codes | bits(n) fold | int(n) microseconds since midnight
+    TIMEDELTA = 0x27  # int(n) days | int(n) microseconds within the day
     DECIMAL = 0x28  # u8 form | form 0: text(n) as str() writes it; form 1: int(n) exponents | column(n) coefficients
     FRACTION = 0x29  # column(n) numerators | column(n) denominators
     UUID = 0x2A  # u8 form | n*16 bytes big-endian | form 1: int(n) is_safe 0 safe, 1 unsafe, 2 unknown
     PATH = 0x2B  # int(n) flavours | text(n)
     IP = 0x2C  # int(n) classes | text(n)
     RANGE = 0x2D  # column(n) starts | column(n) stops | column(n) steps
-    ELLIPSIS = 0x2E  # nothing                                         Ellipsis, n times
+    ELLIPSIS = 0x2E  # bits(n), all 1                                  Ellipsis, n times
+    SCALAR = 0x2F  # uvarint d | d * dtype | int(n) codes | d * raw items     numpy scalars
+    ARRAY = 0x30  # see FORMAT.md, "Arrays"                           numpy arrays
 
 
 class Lead(IntEnum):
-    """Byte 2: what kind of payload this is. A lead below 0x30 is the `Kind` of a single leaf, whose body follows."""
+    """Byte 2: what kind of payload this is. A lead below 0x37 is the `Kind` of a single leaf, whose body follows."""
 
-    INT_LIST = 0x30  # ..0x37: uvarint n | int(n) without its code, which is lead - 0x30    a list of ints
-    LEAF_LIST = 0x38  # uvarint n | column(n)                          a list of leaves
+    LEAF_LIST = 0x37  # uvarint n | column(n)                          a list of leaves
+    INT_LIST = 0x38  # ..0x3F: uvarint n | int(n) without its code, which is lead - 0x38    a list of ints
     SHORT_BYTES = 0x40  # ..0x7F: u8 | bytes                             their length is (lead & 0x3F) << 8 | u8
     SHORT_SHAPE = 0x80  # ..0xFE: a shape of lead - 0x80 bytes | slots
     LONG_SHAPE = 0xFF  # uvarint nbytes | shape | slots

@@ -128,7 +128,7 @@ def test_a_failed_unpack_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_version_and_help() -> None:
-    assert call("--version").startswith(b"npser")
+    assert call("--version").decode() == f"npser {npser.__version__}\n"
     for command in ("demo", "pack", "unpack", "codegen"):
         assert b"Usage" in call(command, "--help")
 

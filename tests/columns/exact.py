@@ -67,6 +67,6 @@ def survives(read: Reader, body: bytes, n: int) -> None:
         assert cursor.pos <= len(body)
 
 
-def refused(read: Reader, body: bytes, n: int, match: str = "") -> None:
+def refused(read: Reader, body: bytes, n: int, match: str | None = None) -> None:
     with pytest.raises(DecodeError, match=match):
         read(Cursor(memoryview(body), budget=20_000), n)

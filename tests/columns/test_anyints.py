@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from columns.exact import check_garbage, encode, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
+from columns.exact import check_garbage, encode, refused
 from npser.blocks.cursor import Cursor
 from npser.columns.anyints import read_any_ints, write_any_ints
 from npser.columns.shorttext import read_short_text, write_short_text

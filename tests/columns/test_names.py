@@ -10,10 +10,10 @@ import uuid
 from typing import Any
 
 import pytest
-from columns.exact import check, check_garbage, encode, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from columns.exact import check, check_garbage, encode, refused
 from npser.blocks.choose import write_text
 from npser.blocks.cursor import Cursor
 from npser.columns import names
@@ -67,7 +67,25 @@ def path_key(value: pathlib.PurePath) -> object:
     return value.parts, str(value)
 
 
-POSIX = ["", ".", "..", "/", "//", "///", "//a", "a/b", "/a//b/", "C:/x", "a\\b", "a\0b", "\ud800", "é/日本", "a\n", "~", "*"]
+POSIX = [
+    "",
+    ".",
+    "..",
+    "/",
+    "//",
+    "///",
+    "//a",
+    "a/b",
+    "/a//b/",
+    "C:/x",
+    "a\\b",
+    "a\0b",
+    "\ud800",
+    "é/日本",
+    "a\n",
+    "~",
+    "*",
+]
 WINDOWS = ["", ".", "C:", "C:/", "C:a", "c:\\A\\b", "//srv/share", "//srv/share/x", "\\\\?\\C:\\x", "\\\\.\\COM1", "/a", "a\0b",
            "./c:x", "a/./b:c", "NUL", "..", "\udcff", "C:/a//b/", "a:b:c", "\\\\srv", "//?/UNC/srv/share/x", "./c:"]  # fmt: skip
 
@@ -150,8 +168,12 @@ scopes = st.text(st.characters(codec=None, exclude_characters="%/"), min_size=1,
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.uuids(), max_size=8),
-    st.lists(st.text(st.characters(codec=None)).map(pathlib.PurePosixPath) | windows.map(pathlib.PureWindowsPath), max_size=8),
-    st.lists(st.ip_addresses() | st.builds("{}%{}".format, st.ip_addresses(v=6), scopes).map(ip.IPv6Address), max_size=8),
+    st.lists(
+        st.text(st.characters(codec=None)).map(pathlib.PurePosixPath) | windows.map(pathlib.PureWindowsPath), max_size=8
+    ),
+    st.lists(
+        st.ip_addresses() | st.builds("{}%{}".format, st.ip_addresses(v=6), scopes).map(ip.IPv6Address), max_size=8
+    ),
 )
 def test_anything(uuids: list, paths: list, addresses: list) -> None:
     check(names.write_uuids, READERS, uuids, uuid_key)

@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from columns.exact import check, check_garbage, encode, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from columns.exact import check, check_garbage, encode, refused
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 from npser.columns import numbers
@@ -59,7 +59,19 @@ def test_prices(n: int) -> None:
 @pytest.mark.parametrize(
     "texts",
     [
-        ("1.10", "1.1", "1", "1.00", "0", "0.00", "0E+5", "1E+5", "-1E-7", "1.5E+3", "123456789012345678901234567890.5"),
+        (
+            "1.10",
+            "1.1",
+            "1",
+            "1.00",
+            "0",
+            "0.00",
+            "0E+5",
+            "1E+5",
+            "-1E-7",
+            "1.5E+3",
+            "123456789012345678901234567890.5",
+        ),
         ("1E-1999999999999999997", "1E+999999999999999999", "9.99E+999999999999999999", "0E-1999999999999999997"),
         ("0E+999999999999999999",),
         ("9" * 308, "-" + "9" * 307, "0." + "1" * 300),
@@ -72,7 +84,20 @@ def test_finite_decimals_are_integers(texts: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["-0", "-0.00", "-0E+5", "NaN", "-NaN", "sNaN", "-sNaN123", "NaN7", "Infinity", "-Infinity", "9" * 309, "1." + "1" * 5000],
+    [
+        "-0",
+        "-0.00",
+        "-0E+5",
+        "NaN",
+        "-NaN",
+        "sNaN",
+        "-sNaN123",
+        "NaN7",
+        "Infinity",
+        "-Infinity",
+        "9" * 309,
+        "1." + "1" * 5000,
+    ],
 )
 def test_other_decimals_are_text(text: str) -> None:
     data = check(numbers.write_decimals, READERS, [Decimal("1.10"), Decimal(text), Decimal("1E+5")], parts)
@@ -112,7 +137,12 @@ def test_short_integer_strings_of_the_interpreter() -> None:
     sys.set_int_max_str_digits(640)
     try:
         check(numbers.write_decimals, READERS, [Decimal("1" * 5000), Decimal("1" * 300)], parts)
-        check(numbers.write_fractions, READERS, [Fraction(10**5000, 7)], lambda value: (value.numerator, value.denominator))
+        check(
+            numbers.write_fractions,
+            READERS,
+            [Fraction(10**5000, 7)],
+            lambda value: (value.numerator, value.denominator),
+        )
         with pytest.raises(EncodeError):
             encode(numbers.write_fractions, [unreduced(10**5000, 10)])
     finally:
@@ -140,7 +170,14 @@ def test_text_that_str_would_not_write(text: str) -> None:
 
 def test_bad_decimals() -> None:
     refused(numbers.read_decimals, b"\2" + text_form("1")[1:], 1, "form")
-    for coefficient, exponent in ((1, 10**18), (10, 10**18 - 1), (0, 10**18), (1, -2 * 10**18), (5, -(2**63)), (0, 2**63 - 1)):
+    for coefficient, exponent in (
+        (1, 10**18),
+        (10, 10**18 - 1),
+        (0, 10**18),
+        (1, -2 * 10**18),
+        (5, -(2**63)),
+        (0, 2**63 - 1),
+    ):
         refused(numbers.read_decimals, int_form([1, coefficient], [0, exponent]), 2, "exponent")
     refused(numbers.read_decimals, int_form([1 << 1024], [0]), 1, "bits")
 
@@ -155,7 +192,9 @@ def test_fractions(n: int) -> None:
 
 
 def test_large_fractions() -> None:
-    check(numbers.write_fractions, READERS, [Fraction(2**64, 3**50), Fraction(0), Fraction(-(10**400), 10**400 - 1)], pair)
+    check(
+        numbers.write_fractions, READERS, [Fraction(2**64, 3**50), Fraction(0), Fraction(-(10**400), 10**400 - 1)], pair
+    )
 
 
 def unreduced(numerator: int, denominator: int) -> Fraction:
@@ -177,7 +216,8 @@ def test_the_work_of_a_large_fraction_is_drawn_from_the_budget() -> None:
     value = Fraction(3**20_000, 2**30_000)
     sink = Sink()
     numbers.write_fractions(sink, [value])
-    assert sink.expanded == (value.numerator.bit_length() >> 6) * (30_001 >> 6) // 32 > 1000
+    cost = (value.numerator.bit_length() >> 6) * (30_001 >> 6) // 32
+    assert 1000 < cost <= sink.expanded < cost + 10
     data = memoryview(bytes(sink.out))
     assert numbers.read_fractions(Cursor(data, 1, budget=sink.expanded), 1) == [value]
     with pytest.raises(LimitError):
@@ -198,7 +238,14 @@ def test_ranges(n: int) -> None:
 
 
 def test_large_and_empty_ranges() -> None:
-    values = [range(0), range(10, 0), range(-(2**70), 2**70, 2**65), range(5, 5, -(2**63)), range(0, 3, 2), range(0, 4, 2)]
+    values = [
+        range(0),
+        range(10, 0),
+        range(-(2**70), 2**70, 2**65),
+        range(5, 5, -(2**63)),
+        range(0, 3, 2),
+        range(0, 4, 2),
+    ]
     check(numbers.write_ranges, READERS, values, ends)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from columns.exact import check, check_garbage, encode, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from columns.exact import check, check_garbage, encode, refused
 from npser.blocks.cursor import Cursor
 from npser.columns import temporal, zones
 from npser.columns.zones import read_zones, write_zones
@@ -213,7 +213,8 @@ def test_zones_on_the_wire() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["", "../x", "Europe/..", "/etc/passwd", "a//b", "Europe/", "a.b", "Ärger", "Europe\0", "a\n", "x" * 65, "a b"]
+    "key",
+    ["", "../x", "Europe/..", "/etc/passwd", "a//b", "Europe/", "a.b", "Ärger", "Europe\0", "a\n", "x" * 65, "a b"],
 )
 def test_what_is_no_key_is_not_looked_for(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(key: str) -> None:

@@ -40,7 +40,7 @@ Reader = Callable[[Cursor, int, int], list[bytes]]
 WriteInts = Callable[[Sink, NDArray[np.int64]], None]
 WriteBytes = Callable[[Sink, list[bytes]], None]
 
-FEW = 16  # up to here lists beat arrays: a numpy call costs as much as cutting that many items
+FEW = 512  # up to here a list of lengths is checked sooner than an array
 ROW_MAX = 1 << 16  # longer rows gain nothing from numpy, which has a limit at 2**31
 
 

@@ -33,6 +33,8 @@ __all__ = [
 Bits = NDArray[np.bool_]
 Reader = Callable[[Cursor, int], Bits]
 ListReader = Callable[[Cursor, int], list[bool]]
+
+FEW = 16  # up to here Python makes a list sooner than numpy an array
 WriteInts = Callable[[Sink, NDArray[np.int64]], None]
 
 
@@ -105,11 +107,16 @@ def _read_bit(cursor: Cursor) -> int:
     return bit
 
 
-def _read_packed(cursor: Cursor, n: int) -> Bits:
+def _take_packed(cursor: Cursor, n: int) -> memoryview:
     packed = cursor.take((n + 7) >> 3)
     if n & 7 and packed[-1] >> (n & 7):
         raise cursor.fail("the padding bits are not zero")
-    return np.unpackbits(np.frombuffer(packed, "<u1"), count=n, bitorder="little").view(np.bool_)
+    return packed
+
+
+def _read_packed(cursor: Cursor, n: int) -> Bits:
+    packed = np.frombuffer(_take_packed(cursor, n), "<u1")
+    return np.unpackbits(packed, count=n, bitorder="little").view(np.bool_)
 
 
 def _read_const(cursor: Cursor, n: int) -> Bits:
@@ -133,6 +140,9 @@ READERS: Final[dict[int, Reader]] = {
 
 
 def _list_packed(cursor: Cursor, n: int) -> list[bool]:
+    if n <= FEW:
+        word = int.from_bytes(_take_packed(cursor, n), "little")
+        return [word >> at & 1 == 1 for at in range(n)]
     items: list[bool] = _read_packed(cursor, n).tolist()
     return items
 

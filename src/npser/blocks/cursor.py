@@ -76,6 +76,26 @@ class Cursor:
             raise TruncatedError("varint is cut off", pos=pos)
         raise DecodeError(f"varint is longer than {VARINT_MAX_BYTES} bytes", pos=pos)
 
+    def uvarints(self, k: int) -> list[int]:
+        """`k` unsigned LEB128 integers; what a header is made of, so it does not pay a call for each."""
+        values: list[int] = []
+        value = shift = 0
+        pos = self.pos
+        for byte in bytes(self.buf[pos : min(self.end, pos + VARINT_MAX_BYTES * k)]):
+            if len(values) == k:
+                break
+            pos += 1
+            if byte < 0x80:
+                values.append(value | byte << shift)
+                value = shift = 0
+            else:
+                value |= (byte & 0x7F) << shift
+                shift += 7
+        if len(values) < k or max(values, default=0) >> 64:
+            return [self.uvarint() for _ in range(k)]  # one of them is wrong, and this says which and where
+        self.pos = pos
+        return values
+
     def svarint(self) -> int:
         """A zigzag LEB128 integer in the range of int64."""
         code = self.uvarint()

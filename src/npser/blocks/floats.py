@@ -50,7 +50,7 @@ POWERS: Final = tuple(float(10**k) for k in range(23))
 CHUNK = 1 << 14  # items converted at a time, so that what numpy needs in between stays in the cache
 DENSE = 16  # exceptions are put into a list one by one where at most a 16th of the items are
 LONG_RUN = 16  # from this mean length on, growing a list run by run is faster than an array and its list
-SPARE = 4  # a table of the possible decimals is made where it has at most a fourth of the items
+SPARE = 8  # a table of the possible decimals is made where it has at most an eighth of the items
 
 
 def write_f64(sink: Sink, values: Floats) -> None:

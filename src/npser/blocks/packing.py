@@ -141,7 +141,7 @@ def _loads(width: int) -> tuple[_Load, ...]:
 def _unpack_groups(data: memoryview, n: int, width: int) -> NDArray[np.uint64]:
     groups = -(-n // GROUP)
     out = np.empty((groups, GROUP), WORD)
-    step = min(groups, CHUNK_GROUPS)
+    step = min(groups, CHUNK_GROUPS) or 1
     columns = np.empty((GROUP, step), WORD)  # value j of every group is one row: contiguous for shift and mask
     word = np.empty(step, WORD)
     mask = np.uint64((1 << width) - 1)

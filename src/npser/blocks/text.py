@@ -47,32 +47,22 @@ NUMPY_MIN_BYTES = 1024
 def write_split(sink: Sink, values: list[str], separator: str) -> bool:
     r"""n >= 1 strings joined by `separator`; False, and nothing written, if one of them contains it.
 
-    Raises UnicodeEncodeError, with the block half written, at a lone surrogate.
+    Raises UnicodeEncodeError, maybe with the block half written, at a lone surrogate.
 
     >>> sink = Sink()
     >>> write_split(sink, ["a", "b\0"], "\0"), write_split(sink, ["a", "b\0"], "\1"), bytes(sink.out)
     (False, True, b'\x00\x01\x04a\x01b\x00')
     """
-    out, n = sink.out, len(values)
-    start = len(out)
-    out += bytes((TextCode.SPLIT, ord(separator)))
-    room, done, step = 0, 0, CHUNK_ITEMS
-    while done < n:
-        items = values[done : done + step]
-        blob = separator.join(items).encode()
-        if _count(blob, separator) != len(items) - 1:
-            del out[start:]
-            return False
-        if done:
-            out += separator.encode()
-        else:  # the size of the whole is known at the end: leave room for what it is likely to be
-            room = len(_uvarint(len(blob) * n // len(items)))
-            out += bytes(room)
-        out += blob
-        done += len(items)
-        step = min(CHUNK_ITEMS, step * CHUNK_BYTES // (len(blob) + 1)) or 1
-    at = start + 2
-    out[at : at + room] = _uvarint(len(out) - at - room)
+    n = len(values)
+    if n > CHUNK_ITEMS:
+        return _write_chunks(sink, values, separator)
+    blob = separator.join(values).encode()
+    if _count(blob, separator) != n - 1:
+        return False
+    sink.u8(TextCode.SPLIT)
+    sink.u8(ord(separator))
+    sink.uvarint(len(blob))
+    sink.out += blob
     return True
 
 
@@ -156,6 +146,30 @@ def _uvarint(value: int) -> bytearray:
     sink = Sink()
     sink.uvarint(value)
     return sink.out
+
+
+def _write_chunks(sink: Sink, values: list[str], separator: str) -> bool:
+    out, n = sink.out, len(values)
+    start = len(out)
+    out += bytes((TextCode.SPLIT, ord(separator)))
+    room, done, step = 0, 0, CHUNK_ITEMS
+    while done < n:
+        items = values[done : done + step]
+        blob = separator.join(items).encode()
+        if _count(blob, separator) != len(items) - 1:
+            del out[start:]
+            return False
+        if done:
+            out += separator.encode()
+        else:  # the size of the whole is known at the end: leave room for what it is likely to be
+            room = len(_uvarint(len(blob) * n // len(items)))
+            out += bytes(room)
+        out += blob
+        done += len(items)
+        step = min(CHUNK_ITEMS, step * CHUNK_BYTES // (len(blob) + 1)) or 1
+    at = start + 2
+    out[at : at + room] = _uvarint(len(out) - at - room)
+    return True
 
 
 def _count(blob: bytes, separator: str) -> int:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.syntax import Syntax
 
+import npser
 from npser.cli.cells import Types
 from npser.cli.codegen import generated_source
 from npser.cli.convert import Sizes
@@ -50,10 +50,7 @@ def _one_line_errors() -> Iterator[None]:
 
 def _print_version(*, value: bool) -> None:
     if value:
-        try:
-            typer.echo(f"npser {version('npser')}")
-        except PackageNotFoundError:
-            typer.echo("npser (not installed: run from a source tree)")
+        typer.echo(f"npser {npser.__version__}")
         raise typer.Exit
 
 

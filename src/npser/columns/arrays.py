@@ -119,7 +119,7 @@ def _flat(array: Array) -> Array:
     if _is_fortran(array):
         array = array.T
     if array.dtype.names is None or array.flags.c_contiguous:
-        return array.reshape(-1)
+        return np.ascontiguousarray(array).reshape(-1)
     # as plain bytes: a copy of structures may leave out what stands between the fields
     return np.ascontiguousarray(array.view(f"V{array.dtype.itemsize}")).reshape(-1).view(array.dtype)
 

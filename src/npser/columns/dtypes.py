@@ -1,6 +1,6 @@
 """numpy dtypes <-> bytes, in a small grammar of our own.
 
-    dtype:  u8 code, with 0x80 set if its bytes are big-endian | the layout beside the code in `DtypeCode`
+    dtype:  u8 code, with 0x80 set if its bytes are big-endian | the layout beside the code in `dtypecodes.DtypeCode`
 
 Strategy: numpy's own notations (`str`, `descr`) lose alignment, titles, offsets and byte order here or there, and its
 parser of dtype text is not for bytes that strangers wrote. So each dtype is taken apart into kind, sizes, offsets and
@@ -13,13 +13,29 @@ from __future__ import annotations
 import math
 import struct
 import sys
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
+from npser.columns.dtypecodes import (
+    ALIGNED,
+    BIG_ENDIAN,
+    CODES,
+    FIXED,
+    LONG,
+    MANTISSA,
+    MAX_DIMS,
+    MAX_ITEMSIZE,
+    MAX_NESTING,
+    RECORD,
+    STRING_DTYPE,
+    TWINS,
+    TYPES,
+    UNITS,
+    DtypeCode,
+)
 from npser.columns.shorttext import read_short_text, write_short_text
 from npser.errors import DecodeError, EncodeError
 
@@ -28,92 +44,7 @@ if TYPE_CHECKING:
 
     Dtype = np.dtype[Any]
 
-__all__ = ["MAX_ITEMSIZE", "DtypeCode", "dtype_bytes", "read_dtype", "write_dtype"]
-
-
-class DtypeCode(IntEnum):
-    """What a dtype is. Codes are never reused; 0x70 to 0x7F are private."""
-
-    BOOL = 0x00
-    INT8 = 0x01
-    INT16 = 0x02
-    INT32 = 0x03
-    INT64 = 0x04
-    UINT8 = 0x05
-    UINT16 = 0x06
-    UINT32 = 0x07
-    UINT64 = 0x08
-    FLOAT16 = 0x09
-    FLOAT32 = 0x0A
-    FLOAT64 = 0x0B
-    COMPLEX64 = 0x0C
-    COMPLEX128 = 0x0D
-    LONGDOUBLE = 0x0E  # u8 itemsize | u8 bits of the mantissa
-    CLONGDOUBLE = 0x0F  # u8 itemsize | u8 bits of the mantissa
-    TWIN = 0x10  # u8 code INT8..COMPLEX128           the other C type of that width, as longlong beside int64
-    DATETIME = 0x11  # u8 unit | uvarint count
-    TIMEDELTA = 0x12  # u8 unit | uvarint count
-    BYTES = 0x13  # uvarint itemsize
-    STR = 0x14  # uvarint characters
-    VOID = 0x15  # uvarint itemsize
-    STRING = 0x16  # u8 0 strict, 1 coerce | u8 na: 0 no, 1 None, 2 nan, 3 short text      StringDType
-    STRUCT = 0x17  # u8 flags: 1 aligned, 2 record | uvarint itemsize | uvarint fields | each: u8 0, 1 with title |
-    #                short text name | [short text title] | uvarint offset | dtype
-    SUBARRAY = 0x18  # uvarint ndim | ndim * uvarint | dtype
-
-
-BIG_ENDIAN = 0x80
-
-MAX_ITEMSIZE = 2**31 - 1
-"""numpy's own limit: sizes and offsets are C ints."""
-
-MAX_NESTING = 8
-"""Structures and subarrays within each other, the outermost included."""
-
-MAX_DIMS = 64
-
-ALIGNED, RECORD = 1, 2
-
-UNITS: Final = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic")
-"""Code of a unit -> numpy's name of it."""
-
-FIXED: Final[dict[int, Dtype]] = {
-    DtypeCode.BOOL: np.dtype("?"),
-    DtypeCode.INT8: np.dtype("i1"),
-    DtypeCode.INT16: np.dtype("<i2"),
-    DtypeCode.INT32: np.dtype("<i4"),
-    DtypeCode.INT64: np.dtype("<i8"),
-    DtypeCode.UINT8: np.dtype("u1"),
-    DtypeCode.UINT16: np.dtype("<u2"),
-    DtypeCode.UINT32: np.dtype("<u4"),
-    DtypeCode.UINT64: np.dtype("<u8"),
-    DtypeCode.FLOAT16: np.dtype("<f2"),
-    DtypeCode.FLOAT32: np.dtype("<f4"),
-    DtypeCode.FLOAT64: np.dtype("<f8"),
-    DtypeCode.COMPLEX64: np.dtype("<c8"),
-    DtypeCode.COMPLEX128: np.dtype("<c16"),
-}
-
-_CODES: Final = {(dtype.kind, dtype.itemsize): code for code, dtype in FIXED.items()}
-
-LONG: Final[dict[int, Dtype]] = {
-    DtypeCode.LONGDOUBLE: np.dtype("<g"),
-    DtypeCode.CLONGDOUBLE: np.dtype("<G"),
-}
-
-MANTISSA: Final = int(np.finfo(np.longdouble).nmant)
-
-TWINS: Final[dict[int, Dtype]] = {
-    _CODES[dtype.kind, dtype.itemsize]: dtype if sys.byteorder == "little" else dtype.newbyteorder("<")
-    for dtype in map(np.dtype, "iIlLqQgG")
-    if (dtype.kind, dtype.itemsize) in _CODES and dtype.type is not FIXED[_CODES[dtype.kind, dtype.itemsize]].type
-}
-"""Code of a width -> the C type that numpy tells apart although it has that width, on this platform."""
-
-_TYPES: Final = frozenset(np.sctypeDict.values()) - {np.object_}
-
-STRING_DTYPE: Final[Any] = getattr(np.dtypes, "StringDType", None)
-"""The class of `StringDType`, or None before numpy 2."""
+__all__ = ["dtype_bytes", "read_dtype", "write_dtype"]
 
 
 # ----------------------------------------------------------------------------------------------------- writing
@@ -159,6 +90,8 @@ def _write(sink: Sink, dtype: Dtype, nesting: int) -> None:
     elif dtype.subdtype is not None:
         _write_subarray(sink, dtype, nesting)
     else:
+        if dtype.kind == "T" and nesting < MAX_NESTING:
+            raise EncodeError("npser cannot give back a StringDType inside another dtype")
         writer = _WRITERS.get(dtype.kind)
         if writer is None or not _is_numpys(dtype):
             raise EncodeError(f"npser cannot give back arrays of the dtype {dtype!r}")
@@ -168,7 +101,7 @@ def _write(sink: Sink, dtype: Dtype, nesting: int) -> None:
 def _is_numpys(dtype: Dtype) -> bool:
     if dtype.kind == "T":
         return STRING_DTYPE is not None and type(dtype) is STRING_DTYPE
-    return dtype.isbuiltin != 2 and dtype.type in _TYPES
+    return dtype.isbuiltin != 2 and dtype.type in TYPES
 
 
 def _mark(dtype: Dtype) -> int:
@@ -177,7 +110,7 @@ def _mark(dtype: Dtype) -> int:
 
 
 def _write_number(sink: Sink, dtype: Dtype) -> None:
-    code = _CODES.get((dtype.kind, dtype.itemsize))
+    code = CODES.get((dtype.kind, dtype.itemsize))
     if code is None:
         sink.u8((DtypeCode.LONGDOUBLE if dtype.kind == "f" else DtypeCode.CLONGDOUBLE) | _mark(dtype))
         sink.u8(dtype.itemsize)
@@ -242,8 +175,6 @@ def _write_subarray(sink: Sink, dtype: Dtype, nesting: int) -> None:
     if nesting == 0:
         raise EncodeError(f"a dtype is nested deeper than {MAX_NESTING}")
     base, shape = cast("tuple[Dtype, tuple[int, ...]]", dtype.subdtype)
-    if base.kind == "T":
-        raise EncodeError("a StringDType may not stand inside another dtype")
     sink.u8(DtypeCode.SUBARRAY)
     sink.uvarint(len(shape))
     for dim in shape:
@@ -365,8 +296,8 @@ def _read_struct(cursor: Cursor, code: int, nesting: int) -> Dtype:
         spec["titles"].append(read_short_text(cursor) if titled else None)
         spec["offsets"].append(offset := _read_size(cursor))
         spec["formats"].append(field := _read(cursor, nesting - 1))
-        if offset + field.itemsize > itemsize:
-            raise cursor.fail("a field ends beyond its structure")
+        if field.kind == "T" or offset + field.itemsize > itemsize:  # numpy itself is of two minds about the first
+            raise cursor.fail("a field that may not or cannot stand in its structure")
     dtype: Dtype = np.dtype({**spec, "itemsize": itemsize}, align=bool(flags & ALIGNED))  # type: ignore[call-overload]
     if dtype.itemsize != itemsize or dtype.isalignedstruct != bool(flags & ALIGNED):
         raise cursor.fail("a structure that numpy lays out otherwise")

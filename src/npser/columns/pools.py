@@ -24,6 +24,7 @@ U8, I16, I32, I64, F64, TEXT = range(6)
 POOLS = 6
 _FORMATS = ("B", "h", "i", "q", "d")
 _SIZES = tuple(struct.calcsize("<" + code) for code in _FORMATS)
+_PRESENT = tuple(tuple(which for which in range(POOLS) if mask >> which & 1) for mask in range(1 << POOLS))
 _RANGES = (
     (U8, 0, 0xFF),
     (I16, -(1 << 15), (1 << 15) - 1),
@@ -62,14 +63,12 @@ def read_pools(cursor: Cursor) -> list[list[Any]]:
     mask = cursor.u8()
     if mask >> POOLS:
         raise cursor.fail(f"no such pool: mask 0x{mask:02x}")
-    counts = [cursor.uvarint() if mask >> which & 1 else 0 for which in range(POOLS)]
-    pools: list[list[Any]] = []
-    for which in range(TEXT):
-        count = counts[which]
-        if count:
-            raw = cursor.take(count * _SIZES[which])
-            pools.append(list(raw) if which == U8 else list(struct.unpack(f"<{count}{_FORMATS[which]}", raw)))
+    present = _PRESENT[mask]
+    pools: list[list[Any]] = [[], [], [], [], [], []]
+    for which, count in zip(present, cursor.uvarints(len(present)), strict=True):
+        if which == TEXT:
+            pools[TEXT] = read_text(cursor, count)
         else:
-            pools.append([])
-    pools.append(read_text(cursor, counts[TEXT]) if mask >> TEXT & 1 else [])
+            raw = cursor.take(count * _SIZES[which])
+            pools[which] = list(raw) if which == U8 else list(struct.unpack(f"<{count}{_FORMATS[which]}", raw))
     return pools

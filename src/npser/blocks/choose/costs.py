@@ -46,7 +46,7 @@ __all__ = [
     "WORTHWHILE",
 ]
 
-BYTE_NS: Final = 2.5
+BYTE_NS: Final = 8.0
 """A stored byte: fetched, copied and kept. Dear enough for bits to replace whole bytes where they save a quarter of a
 long block, cheap enough for a block of a thousand items not to be packed; benchmarks/thresholds.py::sweep_frames."""
 
@@ -90,7 +90,7 @@ SAMPLE_WINDOW: Final = 32  # benchmarks/thresholds.py::sweep_chosen
 
 
 # ------------------------------------------------------------------------------- doubles, booleans, text, byte strings
-# The figures here are from benchmarks/thresholds_text_floats.py, whose sweeps are named benchmarks/thresholds.py::sweep_...
+# Their sweeps are in benchmarks/thresholds_text_floats.py.
 
 __all__ += [
     "BITS_CONST_MIN_ITEMS",
@@ -121,31 +121,31 @@ __all__ += [
     "TEXT_SAMPLE_SHARE",
 ]
 
-F64_NS: Final = 0.2  # decoding to an array, as above; benchmarks/thresholds.py::sweep_floats
+F64_NS: Final = 0.2  # to an array, as above; benchmarks/thresholds_text_floats.py::sweep_floats
 F32_BLOCK_NS: Final = 1000.0
 F32_NS: Final = 0.4
-DECIMAL_BLOCK_NS: Final = 4500.0  # with the integers; benchmarks/thresholds.py::sweep_decimals
+DECIMAL_BLOCK_NS: Final = 4500.0  # with the integers; benchmarks/thresholds_text_floats.py::sweep_decimals
 DECIMAL_NS: Final = 1.0
-FLOAT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks inside; benchmarks/thresholds.py::sweep_float_dict
+FLOAT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks; benchmarks/thresholds_text_floats.py::sweep_float_dict
 FLOAT_DICT_NS: Final = 1.2
-FLOAT_PATCHED_BLOCK_NS: Final = 6000.0  # with both blocks of exceptions; benchmarks/thresholds.py::sweep_exceptions
+FLOAT_PATCHED_BLOCK_NS: Final = 6000.0  # with the exceptions; benchmarks/thresholds_text_floats.py::sweep_exceptions
 FLOAT_PATCH_NS: Final = 6.0
 FLOAT_PATCH_BYTES: Final = 9.5  # a position and eight bytes
-MAX_EXCEPTIONS: Final = 0.03  # of the items; more are a column of another kind; benchmarks/thresholds.py::sweep_exceptions
-MAX_LIKE_EXCEPTIONS: Final = 0.25  # if all have the same bits, like NaN for what is missing
-FLOAT_MIN_MEAN_RUN: Final = 8.0  # below, decimals or a dictionary are as fast; benchmarks/thresholds.py::sweep_float_runs
-FLOAT_MIN_ITEMS: Final = 192  # below, no block can win back what it costs; benchmarks/thresholds.py::sweep_decimals
-FLOAT_SAMPLE: Final = 256  # values looked at first; benchmarks/thresholds.py::sweep_chosen_floats
+MAX_EXCEPTIONS: Final = 0.03  # of the items; more are a column of another kind; sweep_exceptions
+MAX_LIKE_EXCEPTIONS: Final = 0.25  # if all have the same bits, like NaN for what is missing; sweep_exceptions
+FLOAT_MIN_MEAN_RUN: Final = 8.0  # below, others are as fast; benchmarks/thresholds_text_floats.py::sweep_float_runs
+FLOAT_MIN_ITEMS: Final = 192  # below, no block wins back what it costs; sweep_decimals
+FLOAT_SAMPLE: Final = 256  # values looked at first; benchmarks/thresholds_text_floats.py::sweep_chosen_floats
 
 BITS_CONST_MIN_ITEMS: Final = 8  # up to a byte of bits nothing is saved
-BITS_RUNS_MIN_ITEMS: Final = 512  # benchmarks/thresholds.py::sweep_bits
+BITS_RUNS_MIN_ITEMS: Final = 512  # benchmarks/thresholds_text_floats.py::sweep_bits
 BITS_MIN_MEAN_RUN: Final = 64.0  # a run is about two bytes: a quarter of the bits that it stands for; sweep_bits
 
-TEXT_CUT_NS: Final = 20.0  # an item out of SPLIT; benchmarks/thresholds.py::sweep_text
-BYTES_CUT_NS: Final = 30.0  # an item out of LENGTHS; benchmarks/thresholds.py::sweep_bytes
-TEXT_CODE_NS: Final = 7.0  # an item out of DICT; benchmarks/thresholds.py::sweep_text_dict
+TEXT_CUT_NS: Final = 20.0  # an item out of SPLIT; benchmarks/thresholds_text_floats.py::sweep_text
+BYTES_CUT_NS: Final = 30.0  # an item out of LENGTHS; benchmarks/thresholds_text_floats.py::sweep_bytes
+TEXT_CODE_NS: Final = 7.0  # an item out of DICT; benchmarks/thresholds_text_floats.py::sweep_text_dict
 TEXT_DISTINCT_NS: Final = 20.0  # a distinct one, on top of cutting it
-TEXT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks inside
+TEXT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks
 TEXT_SAMPLE: Final = 200  # items looked at first, and one in TEXT_SAMPLE_SHARE more
-TEXT_SAMPLE_SHARE: Final = 64  # benchmarks/thresholds.py::sweep_chosen_text
+TEXT_SAMPLE_SHARE: Final = 64  # benchmarks/thresholds_text_floats.py::sweep_chosen_text
 TEXT_NEIGHBOURS: Final = 64

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -199,14 +200,16 @@ def _likely_scales(values: Floats) -> set[int]:
     scales: list[int] = []
     refused = 0
     for value in values[:: -(-values.size // LOOKED_AT)].tolist():
+        if not isfinite(value):
+            continue
         mantissa, _, exponent = repr(abs(value)).partition("e")
         whole, _, fraction = mantissa.removesuffix(".0").partition(".")
-        if len(whole) + len(fraction) > DIGITS or mantissa in ("nan", "inf"):
-            refused += 1
-            if refused > REFUSED:
-                return set()
-        else:
+        if len(whole) + len(fraction) <= DIGITS:
             scales.append(max(0, len(fraction) - int(exponent or 0)))
+        elif refused == REFUSED:
+            return set()
+        else:
+            refused += 1
     return {max(scales), max(scales, key=scales.count)} & SCALES if scales else set()
 
 
@@ -232,7 +235,7 @@ def _cost(n: int, good: Ints, odd: float, odd_bytes: float) -> float:
 def _try_decimal(k: int, sink: Sink, values: Floats) -> bool:
     trial = _trial(k, values)
     if trial.odd.size:
-        more = max(_likely_scales(values[trial.odd]), default=k)  # the sample may have missed those with the most digits
+        more = max(_likely_scales(values[trial.odd]), default=k)  # the sample may have missed the longest
         if more > k:
             trial = min(trial, _trial(more, values), key=lambda trial: trial.cost)
     if trial.cost >= _cost_as_they_are(values.size):

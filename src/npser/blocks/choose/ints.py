@@ -96,7 +96,7 @@ def _write_few(sink: Sink, values: I64) -> None:
         return
     first, last = items[0], items[-1]
     step = items[1] - first
-    if last - first == step * (n - 1) and items == list(range(first, last + (1 if step > 0 else -1), step)):
+    if step and last - first == step * (n - 1) and items == list(range(first, last + (1 if step > 0 else -1), step)):
         ints.write_affine(sink, first, step, n)
         return
     width = _plain_width(high - low)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import count
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ __all__ = ["write_bytes", "write_text"]
 
 T = TypeVar("T", str, bytes)
 Ints = NDArray[np.int64]
+
+PLACES: Final = np.arange(1.0, 4097.0) ** 2 * (np.sqrt(5.0) / 2 - 0.5) % 1
+"""Where the spread sample is taken. Squares times the golden ratio: as random as this needs, and always the same."""
 
 
 def write_text(sink: Sink, values: list[str]) -> None:
@@ -45,7 +48,7 @@ def write_bytes(sink: Sink, values: list[bytes]) -> None:
     r"""n byte strings, each exactly `bytes`: write them in the cheapest encoding.
 
     >>> sink = Sink()
-    >>> write_bytes(sink, [b"abc"] * 100); len(sink.out) < 16
+    >>> write_bytes(sink, [b"abc"] * 1000); len(sink.out) < 16
     True
     """
     plan = _plan_dict(values, costs.BYTES_CUT_NS)
@@ -88,8 +91,7 @@ def _plan_dict(values: list[T], cut_ns: float) -> tuple[list[T], Ints] | None:
     n = len(values)
     if n <= costs.FEW_ITEMS:
         return None
-    step = -(-n // (costs.TEXT_SAMPLE + n // costs.TEXT_SAMPLE_SHARE)) | 1  # odd: patterns mostly have an even period
-    spread = values[::step]
+    spread = _spread(values)
     size = sum(map(len, spread)) / len(spread) + 1
     if not (_dict_pays(n, 1, size, cut_ns) and _dict_pays(n, _guess_distinct(values, spread), size, cut_ns)):
         return None
@@ -100,21 +102,30 @@ def _plan_dict(values: list[T], cut_ns: float) -> tuple[list[T], Ints] | None:
     return list(numbers), binary.small_ints(codes)
 
 
+def _spread(values: list[T]) -> list[T]:
+    """All of a few values, or some of many, from places without a pattern."""
+    n = len(values)
+    if n <= 2 * costs.TEXT_SAMPLE:
+        return values
+    places = set((PLACES[: costs.TEXT_SAMPLE + n // costs.TEXT_SAMPLE_SHARE] * n).astype(np.intp).tolist())
+    return list(map(values.__getitem__, places))
+
+
 def _guess_distinct(values: list[T], spread: list[T]) -> float:
     """About how many of the values are distinct: all of them unless a sample shows otherwise.
 
-    Method: of s values drawn from d evenly likely ones, about s*s/2d are repeats while that is a small part of s (the
-    birthday problem). Where equal values are neighbours, a spread sample shows none, but a few neighbours do.
+    Method: if n values are d evenly likely ones, of s of them about (1/d - 1/n) * s*s/2 are repeats while that is a small
+    part of s (the birthday problem). Where equal values are neighbours, few others meet, but a few neighbours do.
     """
     n, s, found = len(values), len(spread), len(set(spread))
     if s == n:
         return found
-    guess = max(found, s * s / (2 * (s - found))) if found < s else n
+    guess = max(found, 1 / (2 * (s - found) / s**2 + 1 / n))
     middle = values[n // 2 : n // 2 + costs.TEXT_NEIGHBOURS]
     grouped = len(set(middle))
     if grouped * 2 <= len(middle):
         guess = min(guess, n * grouped / len(middle))
-    return min(guess, n)
+    return guess
 
 
 def _dict_pays(n: int, distinct: float, size: float, cut_ns: float) -> bool:
