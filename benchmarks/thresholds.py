@@ -156,7 +156,7 @@ def write_codes(table: I64, sink: Sink, values: I64) -> None:
 
 
 def sweep_dict() -> None:
-    """Few distinct large values: DICT_NS."""
+    """Few distinct large values: DICT_NS; the lists against those of frames: SHARED_NS."""
     for distinct in (4, 200, 5000):
         table = np.sort(below(60, distinct))
         measure(f"DICT of {distinct}", partial(choices, table), partial(write_codes, table))

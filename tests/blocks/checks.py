@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
 
+from npser.blocks import ints
 from npser.blocks.cursor import Cursor
+from npser.blocks.ints import read_int_list, read_ints
 from npser.blocks.sink import Sink
-from npser.errors import NpserError, TruncatedError
+from npser.errors import DecodeError, NpserError, TruncatedError
 
 EDGES = (0, 1, 2, 7, 8, 9, 16, 17, 127, 128, 129, 1000)
 HUGE = 1 << 62
@@ -69,3 +71,45 @@ def check_garbage(read: Read, data: bytes, n: int) -> None:
     else:
         assert len(value) == n
         assert 0 <= cursor.pos <= len(data)
+
+
+# Integers
+
+
+def array(items: Iterable[int]) -> np.ndarray:
+    """(n,) int64."""
+    return np.array(items, "<i8")
+
+
+def frame64(sink: Sink, values: np.ndarray) -> None:
+    """The plainest writer of nested blocks."""
+    ints.write_frame(sink, values, 0, 64)
+
+
+def wrapped(value: int) -> int:
+    """The same modulo 2**64, as int64 has it."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def uvarint(value: int) -> bytes:
+    return written(lambda sink: sink.uvarint(value))
+
+
+def svarint(value: int) -> bytes:
+    return written(lambda sink: sink.svarint(value))
+
+
+def frame(items: list[int]) -> bytes:
+    return written(lambda sink: frame64(sink, array(items)))
+
+
+def check_ints(data: bytes, n: int, expected: list[int]) -> None:
+    check_read(read_ints, data, n, array(expected))
+    check_read(read_int_list, data, n, expected)
+    assert all(type(item) is int for item in read_int_list(Cursor(memoryview(data)), n))
+
+
+def refused(data: bytes, n: int, error: type[NpserError] = DecodeError) -> None:
+    for read in (read_ints, read_int_list):
+        with pytest.raises(error):
+            read(Cursor(memoryview(data)), n)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
 from npser.blocks.bigints import read_bigints, write_bigints
 from npser.blocks.choose import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError, NpserError
 
-SIDES = [s * ((1 << k) + d) for k in (0, 7, 8, 15, 16, 31, 32, 53, 63, 64, 65, 127, 128, 1000) for d in (-1, 0, 1) for s in (1, -1)]
+SIDES = [
+    s * ((1 << k) + d)
+    for k in (0, 7, 8, 15, 16, 31, 32, 53, 63, 64, 65, 127, 128, 1000)
+    for d in (-1, 0, 1)
+    for s in (1, -1)
+]
 
 
 def block(*items: bytes) -> bytes:
@@ -44,7 +49,9 @@ def test_four_hundred_thousand_bytes():
     check_read(read_bigints, written(lambda sink: write_bigints(sink, [value, value])), 2, [value, value])
 
 
-@pytest.mark.parametrize("form", [b"", b"\x00\x00", b"\x7f\x00", b"\xff\xff", b"\x80\xff", b"\x01" + b"\x00" * 20, b"\x81" + b"\xff" * 20])
+@pytest.mark.parametrize(
+    "form", [b"", b"\x00\x00", b"\x7f\x00", b"\xff\xff", b"\x80\xff", b"\x01" + b"\x00" * 20, b"\x81" + b"\xff" * 20]
+)
 def test_other_forms_are_refused(form):
     with pytest.raises(DecodeError):
         read_bigints(Cursor(memoryview(block(form))), 1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
 from npser.blocks import bits
 from npser.blocks.bits import read_bit_list, read_bits
 from npser.blocks.choose import write_bits, write_ints

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
-from blocks.checks import EDGES, check_read, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npser.blocks.choose import write_ints
+from blocks.checks import EDGES, check_read, written
+from npser.blocks.choose import costs, write_ints
+from npser.blocks.choose.codes import find_codes
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
 from npser.blocks.sink import FREE_ITEMS, Sink
@@ -93,6 +97,8 @@ COLUMNS = {
     "short runs": lambda n: np.repeat(rng().integers(0, 9, n // 2 + 1), 2)[:n],
     "few large": lambda n: rng().choice(words(50), n),
     "few large, one late": lambda n: np.append(rng().choice(words(50), max(0, n - 1)), [17])[:n],
+    "few above a byte": lambda n: rng().integers(200, 500, 60)[rng().integers(0, 60, n)],
+    "few within a byte": lambda n: rng().integers(0, 50, n) * 5,
     "sorted few": lambda n: np.sort(rng().choice(words(50), n)),
 }
 
@@ -143,6 +149,8 @@ def choice(values: np.ndarray) -> IntCode:
         ("one outlier", 10_000, IntCode.PATCHED),
         ("runs", 10_000, IntCode.RUNS),
         ("few large", 10_000, IntCode.DICT),
+        ("few above a byte", 10_000, IntCode.DICT),
+        ("few within a byte", 10_000, IntCode.FRAME),
         ("few large, one late", 10_000, IntCode.DICT),
     ],
 )
@@ -163,8 +171,9 @@ def test_varint_for_heavy_tails():
         (0, 256, 100, 0, 16),
         (250, 300, 100, 250, 8),
         (-1, 254, 100, -1, 8),
-        (0, 999_999, 1_000, 0, 32),
-        (0, 999_999, 10_000, 0, 24),
+        (0, 999_999, 300, 0, 32),
+        (0, 999_999, 1_000, 0, 24),
+        (0, 999_999, 10_000, 0, 20),
         (1 << 50, (1 << 50) + 200, 1_000, 1 << 50, 8),
         (0, 15, 1_000, 0, 8),  # bits do not pay here
         (0, 1, 100_000, 0, 1),  # and pay here
@@ -221,9 +230,16 @@ def test_the_values_are_left_alone():
 i64 = st.integers(LOW, HIGH)
 anything = st.one_of(
     st.lists(i64, max_size=50),
-    st.lists(st.integers(0, 64).flatmap(lambda bits: st.integers(-(1 << max(0, bits - 1)), (1 << max(0, bits - 1)) - 1)), max_size=50),
-    st.tuples(i64, i64, st.integers(0, 50)).map(lambda t: [(t[0] + i * t[1] - LOW) % (1 << 64) + LOW for i in range(t[2])]),
-    st.lists(st.tuples(st.sampled_from([0, -1, LOW, HIGH, 5]), st.integers(1, 40)), max_size=8).map(lambda runs: [v for v, k in runs for _ in range(k)]),
+    st.lists(
+        st.integers(0, 64).flatmap(lambda bits: st.integers(-(1 << max(0, bits - 1)), (1 << max(0, bits - 1)) - 1)),
+        max_size=50,
+    ),
+    st.tuples(i64, i64, st.integers(0, 50)).map(
+        lambda t: [(t[0] + i * t[1] - LOW) % (1 << 64) + LOW for i in range(t[2])]
+    ),
+    st.lists(st.tuples(st.sampled_from([0, -1, LOW, HIGH, 5]), st.integers(1, 40)), max_size=8).map(
+        lambda runs: [v for v, k in runs for _ in range(k)]
+    ),
     st.lists(st.integers(0, 9) | i64, max_size=50),
     st.lists(i64, max_size=50).map(sorted),
 )
@@ -241,3 +257,24 @@ def test_any_many(items, times, spread, seed):
     values = np.tile(np.array(items, "<i8"), times)
     noise = np.random.default_rng(seed % (1 << 32)).integers(0, 1 << 8 * spread, values.size)
     check(values + noise)
+
+
+def test_every_constant_names_a_sweep():
+    root = Path(__file__).parents[2]
+    source = (root / "src/npser/blocks/choose/costs.py").read_text()
+    sweeps = set(re.findall(r"^def (sweep_\w+)", (root / "benchmarks/thresholds.py").read_text(), re.M))
+    named = set(re.findall(r"benchmarks/thresholds\.py::(sweep_\w+)", source))
+    assert named and named <= sweeps
+    assert set(costs.__all__) == set(re.findall(r"^([A-Z0-9_]+): Final", source, re.M))
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 50, 3000, 20_000])
+def test_codes(distinct):
+    table = np.unique(words(distinct))
+    values = rng().choice(table, 40_000)
+    codes, lacking = find_codes(table, values)
+    assert table[codes].tolist() == values.tolist() and not lacking.size
+    strange = np.array([LOW, HIGH, 0, 1, 2], "<i8")
+    codes, lacking = find_codes(table, np.concatenate((values, strange)))
+    assert table[codes[:-5]].tolist() == values.tolist() and lacking.tolist() == strange.tolist()
+    assert 0 <= codes.min() <= codes.max() < table.size

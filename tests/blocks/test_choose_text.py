@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from blocks.checks import EDGES, check_read, written
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks.checks import EDGES, check_read, written
 from npser.blocks.binary import read_bytes
 from npser.blocks.choose import write_bytes, write_text
 from npser.blocks.cursor import Cursor
@@ -50,11 +50,10 @@ def block(values: list[str]) -> bytes:
     return written(lambda sink: write_text(sink, values))
 
 
-@pytest.mark.parametrize("n", [*EDGES, 2000, 10_000])
+@pytest.mark.parametrize("n", [*EDGES, 2000])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_text_comes_back(name, n):
-    values = COLUMNS[name](n if name != "growing" else min(n, 2000))
-    n = len(values)
+    values = COLUMNS[name](n)
     for sink in (Sink(), Sink(budget=0)):
         data = written(lambda sink: write_text(sink, values), sink)
         if n > 1000:
@@ -64,11 +63,10 @@ def test_text_comes_back(name, n):
     assert n <= 16 or 8 * len(data) >= n
 
 
-@pytest.mark.parametrize("n", [*EDGES, 2000, 10_000])
+@pytest.mark.parametrize("n", [*EDGES, 2000])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_bytes_come_back(name, n):
-    values = [item.encode("utf-8", "surrogatepass") for item in COLUMNS[name](min(n, 2000))]
-    n = len(values)
+    values = [item.encode("utf-8", "surrogatepass") for item in COLUMNS[name](n)]
     for sink in (Sink(), Sink(budget=0)):
         data = written(lambda sink: write_bytes(sink, values), sink)
         if n > 1000:

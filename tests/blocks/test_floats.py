@@ -6,10 +6,10 @@ import struct
 
 import numpy as np
 import pytest
-from blocks.checks import EDGES, HUGE, check_garbage, check_read, same, written
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks.checks import EDGES, HUGE, check_garbage, check_read, same, written
 from npser.blocks import floats
 from npser.blocks.choose import write_ints
 from npser.blocks.cursor import Cursor
@@ -20,7 +20,18 @@ from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.tags import FloatCode, IntCode
 
 QUIET, PAYLOAD, SIGNALLING = 0x7FF8_0000_0000_0000, 0xFFF8_0000_DEAD_BEEF, 0x7FF0_0000_0000_0001
-ODD_WORDS = [0, 1 << 63, 1, (1 << 52) - 1, 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0 << 48, 0xFFF0 << 48, QUIET, PAYLOAD, SIGNALLING]
+ODD_WORDS = [
+    0,
+    1 << 63,
+    1,
+    (1 << 52) - 1,
+    0x7FEF_FFFF_FFFF_FFFF,
+    0x7FF0 << 48,
+    0xFFF0 << 48,
+    QUIET,
+    PAYLOAD,
+    SIGNALLING,
+]
 ODD = np.array(ODD_WORDS, "<u8").view("<f8")
 
 
@@ -127,7 +138,10 @@ def test_decimals_of_few_digits_share_their_floats(n):
 def test_decimals_at_the_ends_of_int64():
     for low in (-(2**63), 2**63 - 3):
         numbers = np.array([low, low + 2] * 50, "<i8")
-        check_both(written(lambda sink, numbers=numbers: floats.write_decimal(sink, 0, numbers, write_ints)), numbers.astype("<f8"))
+        check_both(
+            written(lambda sink, numbers=numbers: floats.write_decimal(sink, 0, numbers, write_ints)),
+            numbers.astype("<f8"),
+        )
 
 
 def test_scale_is_checked():
@@ -145,7 +159,15 @@ def test_runs(length):
 
 @pytest.mark.parametrize(
     ("r", "lengths", "n"),
-    [(2, (1, 2), 4), (2, (1, 2), 2), (2, (0, 3), 3), (2, (-1, 4), 3), (0, (), 1), (3, (1, 1, 1), 2), (2, (2**62, 2**62), 2)],
+    [
+        (2, (1, 2), 4),
+        (2, (1, 2), 2),
+        (2, (0, 3), 3),
+        (2, (-1, 4), 3),
+        (0, (), 1),
+        (3, (1, 1, 1), 2),
+        (2, (2**62, 2**62), 2),
+    ],
 )
 def test_runs_that_do_not_add_up(r, lengths, n):
     check_refused(block(FloatCode.RUNS, bytes([r]), f64(*range(r)), ints(*lengths)), n)
@@ -187,7 +209,12 @@ def test_exceptions(step):
     base = np.arange(1000) / 4.0
     data = written(
         lambda sink: floats.write_patched(
-            sink, positions, expected[positions], lambda sink: floats.write_f64(sink, base), floats.write_f64, write_ints
+            sink,
+            positions,
+            expected[positions],
+            lambda sink: floats.write_f64(sink, base),
+            floats.write_f64,
+            write_ints,
         )
     )
     check_both(data, expected)
@@ -237,7 +264,12 @@ def test_huge_counts(code):
 def test_huge_counts_inside():
     uvarint = b"\xff" * 9 + b"\x01"
     for code in (FloatCode.RUNS, FloatCode.DICT, FloatCode.PATCHED):
-        for tail in (f64(1), bytes([FloatCode.CONST]) + bytes(8), bytes([IntCode.CONST, 0]), bytes([IntCode.FRAME, 0, 0])):
+        for tail in (
+            f64(1),
+            bytes([FloatCode.CONST]) + bytes(8),
+            bytes([IntCode.CONST, 0]),
+            bytes([IntCode.FRAME, 0, 0]),
+        ):
             for n in (1, HUGE, (1 << 64) - 1):
                 check_refused_somehow(block(code, uvarint, tail * 4), n)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
 from npser.blocks import text
 from npser.blocks.choose import write_ints
 from npser.blocks.cursor import Cursor
@@ -17,7 +17,22 @@ from npser.blocks.text import SEPARATORS, read_text
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.tags import TextCode
 
-ODD = ["", "\0", "a\0", "\x7f", "\x80", "é", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff", "e\u0301", "\r\n", "\ufeff"]
+ODD = [
+    "",
+    "\0",
+    "a\0",
+    "\x7f",
+    "\x80",
+    "é",
+    "\u07ff",
+    "\u0800",
+    "\uffff",
+    "\U00010000",
+    "\U0010ffff",
+    "e\u0301",
+    "\r\n",
+    "\ufeff",
+]
 LONE = ["\ud800", "\udfff", "a\udc80b", "\ud83d\ude02", "\ud83d", "\ude02"]
 any_text = st.text(st.characters(exclude_categories=()), max_size=20)
 
@@ -50,7 +65,7 @@ def some(n: int) -> list[str]:
 
 def test_table_is_total():
     assert set(text.READERS) == set(TextCode)
-    assert SEPARATORS == tuple(chr(i) for i in range(32))
+    assert tuple(chr(i) for i in range(32)) == SEPARATORS
 
 
 @pytest.mark.parametrize("n", [*EDGES[1:], 1024, 1025, 3000, 10_000])
@@ -134,7 +149,17 @@ def test_lengths_are_checked(code):
 
 @pytest.mark.parametrize(
     "blob",
-    [b"\xc0\x80", b"\xc1\xbf", b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\x80", b"\xff", b"\xc3", b"\xe2\x82"],
+    [
+        b"\xc0\x80",
+        b"\xc1\xbf",
+        b"\xe0\x80\x80",
+        b"\xf0\x80\x80\x80",
+        b"\xf4\x90\x80\x80",
+        b"\x80",
+        b"\xff",
+        b"\xc3",
+        b"\xe2\x82",
+    ],
 )
 def test_what_is_not_utf8(blob):
     size = bytes([len(blob) + 2])
@@ -166,7 +191,11 @@ def test_wtf8(n):
 @pytest.mark.parametrize("n", EDGES)
 def test_dictionary(n):
     codes = np.random.default_rng(n).integers(0, len(ODD), n)
-    data = written(lambda sink: text.write_dict(sink, ODD, codes, lambda sink, values: text.write_lengths(sink, values, write_ints), write_ints))
+    data = written(
+        lambda sink: text.write_dict(
+            sink, ODD, codes, lambda sink, values: text.write_lengths(sink, values, write_ints), write_ints
+        )
+    )
     check_read(read_text, data, n, [ODD[code] for code in codes])
     assert len(set(map(id, read_text(Cursor(memoryview(data)), n)))) <= len(ODD)
 

@@ -84,7 +84,13 @@ def test_longer_forms_than_needed_are_read(n, size):
 @pytest.mark.parametrize("around", [0, 10, 100])
 @pytest.mark.parametrize(
     "bad",
-    [b"\x80" * 10 + b"\x00", b"\xff" * 9 + b"\x02", b"\xff" * 9 + b"\x7f", b"\xff" * 9 + b"\x81\x00", b"\x80" * 40 + b"\0"],
+    [
+        b"\x80" * 10 + b"\x00",
+        b"\xff" * 9 + b"\x02",
+        b"\xff" * 9 + b"\x7f",
+        b"\xff" * 9 + b"\x81\x00",
+        b"\x80" * 40 + b"\0",
+    ],
 )
 def test_too_long_or_too_large(around, bad):
     data = memoryview(b"\x05" * around + bad + b"\x85\x01" * around)
@@ -139,7 +145,10 @@ def test_any_codes(codes):
     check(np.array(codes, "<u8"))
 
 
-@given(st.binary(max_size=300) | st.lists(st.sampled_from([0, 1, 127, 128, 255]), max_size=300).map(bytes), st.integers(0, 300))
+@given(
+    st.binary(max_size=300) | st.lists(st.sampled_from([0, 1, 127, 128, 255]), max_size=300).map(bytes),
+    st.integers(0, 300),
+)
 def test_any_bytes(data, n):
     def loop(cursor: Cursor) -> list[int]:
         return [cursor.uvarint() for _ in range(n)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from npser.blocks.cursor import Cursor
 from npser.columns.slots import SlotReader
 from npser.errors import DecodeError, LimitError
+from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.leaves import Leaf, Nothing, Reference, Union
 from npser.shapes.mappings import Maps, Tables, VariedTables
 from npser.shapes.ndarrays import Arrays, ObjectArrays
@@ -92,20 +93,31 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     b = Builder(slots, cursor, policy, program)
     nodes = program.nodes
     frames: list[tuple[int, Any]] = []
-    node = nodes[0]
     try:
         counts = b.counts
         for node in nodes:
             n = counts.pop()
             frames.append((n, node.open(b, n)))
         slots.close()
-        for node in reversed(nodes):
-            n, frame = frames.pop()
-            node.close(b, n, frame)
+        if sum([n for n, _ in frames]) < WORTH_PAUSING:
+            _close_all(nodes, b, frames)
+        else:
+            pause()
+            try:
+                _close_all(nodes, b, frames)
+            finally:
+                resume()
     except DecodeError as error:
         if error.path is None:
-            error.path = program.path(node)
+            at = len(frames)  # the node being opened or closed; beyond the last one, it was none of them
+            error.path = program.path(nodes[at]) if at < len(nodes) else "$"
         raise
     except MemoryError as error:
-        raise LimitError("the payload asks for more memory than there is", path=program.path(node)) from error
+        raise LimitError("the payload asks for more memory than there is") from error
     return b.results.pop()[0]
+
+
+def _close_all(nodes: list[Node], b: Builder, frames: list[tuple[int, Any]]) -> None:
+    for node in reversed(nodes):
+        n, frame = frames.pop()
+        node.close(b, n, frame)

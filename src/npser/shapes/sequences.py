@@ -17,6 +17,7 @@ import numpy as np
 
 from npser.shapes.column import at_item, at_position, in_lists
 from npser.shapes.node import Node
+from npser.shapes.templates import build_lists
 from npser.shapes.tracking import allocate, fill
 from npser.tags import Node as Tag
 
@@ -45,7 +46,8 @@ def cut(items: Any, lengths: Sequence[int], make: Callable[[Iterable[Any]], Any]
         return [items if make is list else make(items)]
     first = lengths[0] if n else 0
     if first and lengths.count(first) == n:
-        return list(map(make, zip(*[iter(items)] * first, strict=True)))
+        rows = zip(*[iter(items)] * first, strict=True)
+        return build_lists(first)(rows) if make is list else list(map(make, rows))
     ends = accumulate(lengths)
     return [make(items[end - length : end]) for length, end in zip(lengths, ends, strict=True)]
 
@@ -53,7 +55,7 @@ def cut(items: Any, lengths: Sequence[int], make: Callable[[Iterable[Any]], Any]
 def open_lengths(b: Builder, n: int) -> list[int]:
     """Read a slot of n lengths."""
     lengths = b.slots.ints(n)
-    if lengths and min(lengths) < 0:
+    if n and (lengths[0] < 0 or (lengths.count(lengths[0]) < n and min(lengths) < 0)):
         raise b.cursor.fail("a negative length")
     return lengths
 
@@ -163,7 +165,8 @@ class Rows(Node):
         """Zip the children's columns."""
         columns = [b.results.pop() for _ in range(self.children)]
         rows = zip(*columns, strict=True)
-        b.results.append(fill(self.tag, frame, _FROM_ROWS[self.tag](rows)))
+        make = _FROM_ROWS.get(self.tag)
+        b.results.append(fill(self.tag, frame, make(rows) if make else build_lists(self.children)(rows)))
 
     def step(self, edge: int) -> str:
         """One position."""
@@ -179,7 +182,6 @@ MAKERS: Final[dict[int, Callable[..., Any]]] = {
 }
 
 _FROM_ROWS: Final[dict[int, Callable[[Iterable[tuple[Any, ...]]], list[Any]]]] = {
-    Tag.LIST_ROW: lambda rows: list(map(list, rows)),
     Tag.TUPLE_ROW: list,
     Tag.SLICE: lambda rows: [slice(*row) for row in rows],
 }

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import linecache
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 __all__ = [
     "MAX_COLUMNS",
     "Generated",
+    "build_lists",
     "build_row",
     "build_rows",
     "columns_of",
@@ -94,6 +95,24 @@ def row_template(k: int) -> Generated:
     )
 
 
+def lists_template(k: int) -> Generated:
+    """Tuples -> lists of the same k items; a display is twice as fast as ``list(row)``.
+
+    >>> print(lists_template(2).source)
+    def make():
+        def build(rows):
+            return [[v0, v1] for v0, v1, in rows]
+        return build
+    <BLANKLINE>
+    """
+    items = ", ".join(f"v{i}" for i in range(k))
+    values = "".join(f"v{i}, " for i in range(k))
+    return Generated(
+        f"lists_{k}",
+        f"def make():\n    def build(rows):\n        return [[{items}] for {values}in rows]\n    return build\n",
+    )
+
+
 def fill_template(k: int) -> Generated:
     """Objects that exist and their columns -> the same objects with their attributes set.
 
@@ -138,7 +157,7 @@ def columns_template(k: int) -> Generated:
     )
 
 
-@lru_cache(maxsize=4 * MAX_COLUMNS)
+@lru_cache(maxsize=5 * MAX_COLUMNS)
 def _maker(generated: Generated) -> Callable[..., Callable[..., Any]]:
     filename = f"<npser generated: {generated.name}>"
     code = compile(generated.source, filename, "exec")
@@ -183,6 +202,17 @@ def build_row(keys: Sequence[str], nexts: Sequence[Callable[[], Any]]) -> Callab
     if not 0 < len(keys) <= MAX_COLUMNS:
         return lambda: {key: take() for key, take in zip(keys, nexts, strict=True)}
     return _maker(row_template(len(keys)))(keys, nexts)
+
+
+def build_lists(k: int) -> Callable[[Iterable[tuple[Any, ...]]], list[list[Any]]]:
+    """A function from tuples of k items to lists of them.
+
+    >>> build_lists(2)([(1, 2), (3, 4)])
+    [[1, 2], [3, 4]]
+    """
+    if not 0 < k <= MAX_COLUMNS:
+        return lambda rows: list(map(list, rows))
+    return _maker(lists_template(k))()
 
 
 def fill_objects(names: tuple[str, ...]) -> Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]:

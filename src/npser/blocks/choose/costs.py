@@ -2,8 +2,8 @@
 
 Strategy: a plan costs its decode time (a fixed part a block, and a part an item) plus its bytes at `BYTE_NS` each. For
 a cache the reader is the customer, so time comes first, and the price of a byte turns size into time. The figures are
-nanoseconds, rounded, from decoding to an array on one machine. Only their proportions matter: making the Python ints
-afterwards costs the same for every encoding, but for the few that make fewer. Each line names the sweep in
+nanoseconds, rounded, from decoding to an array on one machine, and only their proportions matter. Making Python ints
+afterwards costs the same for every encoding; what a dictionary saves there counts for it. Each line names the sweep in
 `benchmarks/thresholds.py` that it rests on; run that again before changing one.
 """
 
@@ -38,6 +38,7 @@ __all__ = [
     "RUN_NS",
     "SAMPLE_WINDOW",
     "SAMPLE_WINDOWS",
+    "SHARED_NS",
     "VARINT_BLOCK_NS",
     "VARINT_BYTE_NS",
     "VARINT_NS",
@@ -47,8 +48,8 @@ __all__ = [
 ]
 
 BYTE_NS: Final = 8.0
-"""A stored byte: fetched, copied and kept. Dear enough for bits to replace whole bytes where they save a quarter of a
-long block, cheap enough for a block of a thousand items not to be packed; benchmarks/thresholds.py::sweep_frames."""
+"""A stored byte: sent over a wire of one gigabit, copied and kept. Dear enough for bits to replace whole bytes where
+that saves half a byte an item of a block of thousands; benchmarks/thresholds.py::sweep_frames."""
 
 VIEW_BLOCK_NS: Final = 2300.0  # benchmarks/thresholds.py::sweep_frames, 8, 16, 32 and 64 bits
 VIEW_NS: Final = 0.2
@@ -58,7 +59,7 @@ BITS_BLOCK_NS: Final = 8000.0  # benchmarks/thresholds.py::sweep_frames, the oth
 BITS_WIDTH_BLOCK_NS: Final = 280.0
 BITS_NS: Final = 1.0
 BITS_WIDTH_NS: Final = 0.02
-BITS_MIN_ITEMS: Final = 512  # below, even 40 bits in the place of 64 do not pay the block; sweep_frames
+BITS_MIN_ITEMS: Final = 128  # below, even 40 bits in the place of 64 do not pay the block; sweep_frames
 
 DELTA_BLOCK_NS: Final = 3500.0  # on top of the differences; benchmarks/thresholds.py::sweep_delta
 DELTA_NS: Final = 0.6
@@ -71,6 +72,7 @@ RUN_NS: Final = 1.5
 MIN_MEAN_RUN: Final = 4.0  # below, a frame of the values is nearly as small; benchmarks/thresholds.py::sweep_runs
 DICT_BLOCK_NS: Final = 3500.0  # on top of distinct values and codes; benchmarks/thresholds.py::sweep_dict
 DICT_NS: Final = 0.8
+SHARED_NS: Final = 5.0  # saved an item as equal ints are one object; benchmarks/thresholds.py::sweep_dict, the lists
 DICT_MAX_SHARE: Final = 0.25  # distinct values a sampled item above which no dictionary is tried; sweep_dict
 PATCHED_BLOCK_NS: Final = 2500.0  # on top of the three blocks; benchmarks/thresholds.py::sweep_patched
 PATCH_NS: Final = 3.0
@@ -78,12 +80,8 @@ PATCH_BYTES: Final = 10.0  # position and value, before they are packed
 OUTLIER_SHARE: Final = 0.02  # sampled items that may stay outside the frame; benchmarks/thresholds.py::sweep_patched
 
 NESTED_FLOOR_NS: Final = 5500.0  # no encoding but a frame costs less for a block; benchmarks/thresholds.py::sweep_delta
-WORTHWHILE: Final = (
-    0.8  # of a frame's cost: what may be gained above pays no encoder; benchmarks/thresholds.py::sweep_chosen
-)
-FEW_ITEMS: Final = (
-    16  # up to this many the plans cost more than they could save; benchmarks/thresholds.py::sweep_chosen
-)
+WORTHWHILE: Final = 0.8  # of a frame's cost; a smaller gain pays no encoder; benchmarks/thresholds.py::sweep_chosen
+FEW_ITEMS: Final = 16  # up to this many, plans save less than they cost; benchmarks/thresholds.py::sweep_chosen
 AFFINE_CHECK: Final = 1 << 14  # items compared at a time, so that a late mismatch costs no large temporary
 SAMPLE_WINDOWS: Final = 16  # so many windows of so many neighbours are looked at before anything is tried on all items;
 SAMPLE_WINDOW: Final = 32  # benchmarks/thresholds.py::sweep_chosen

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from npser.blocks import ints
 from npser.blocks.choose import costs
+from npser.blocks.choose.codes import find_codes
 from npser.blocks.packing import PLAIN
 from npser.blocks.sink import Sink
 
@@ -26,6 +27,8 @@ __all__ = ["write_ints"]
 I64: TypeAlias = NDArray[np.int64]
 MODULUS = 1 << 64
 MASK = MODULUS - 1
+SMALL_INTS = range(-5, 257)
+"""Those that CPython has ready, so that sharing them saves nothing."""
 
 
 class Plan(NamedTuple):
@@ -273,20 +276,20 @@ def _plan_patched(column: Column, limit: float) -> Plan | None:
 def _plan_dict(column: Column, limit: float) -> Plan | None:
     n = column.n
     around = costs.DICT_BLOCK_NS + costs.DICT_NS * n
+    if not SMALL_INTS.start <= column.low <= column.high < SMALL_INTS.stop:
+        around -= costs.SHARED_NS * n
     if around + _least(n) >= limit:
         return None
     ordered = column.ordered
     distinct = ordered[ints.run_starts(ordered)]
     if distinct.size > costs.DICT_MAX_SHARE * ordered.size or around + _dict_cost(n, distinct) >= limit:
         return None
-    codes = np.searchsorted(distinct, column.values)
-    missing = distinct.take(codes, mode="clip") != column.values
-    if missing.any():
-        distinct = np.union1d(distinct, column.values[missing])
+    codes, lacking = find_codes(distinct, column.values)
+    if lacking.size:
+        distinct = np.union1d(distinct, lacking)
         if around + _dict_cost(n, distinct) >= limit:
             return None
-        codes = np.searchsorted(distinct, column.values)
-    codes = codes.astype(np.int64, copy=False)
+        codes, _ = find_codes(distinct, column.values)
     return Plan(around + _dict_cost(n, distinct), lambda sink: ints.write_dict(sink, distinct, codes, _write_inner))
 
 

@@ -114,8 +114,8 @@ def _spread(values: list[T]) -> list[T]:
 def _guess_distinct(values: list[T], spread: list[T]) -> float:
     """About how many of the values are distinct: all of them unless a sample shows otherwise.
 
-    Method: if n values are d evenly likely ones, of s of them about (1/d - 1/n) * s*s/2 are repeats while that is a small
-    part of s (the birthday problem). Where equal values are neighbours, few others meet, but a few neighbours do.
+    Method: if the n values are d evenly likely ones, of s of them about (1/d - 1/n) * s*s/2 are repeats, while that is
+    a small part of s (the birthday problem). Where equal values are neighbours, few others meet, but neighbours do.
     """
     n, s, found = len(values), len(spread), len(set(spread))
     if s == n:
