@@ -1,8 +1,8 @@
-"""What the second half of `npser.blocks.choose.costs` rests on: run `python -m benchmarks.thresholds_text_floats [sweep]`.
+"""What the second half of `npser.blocks.choose.costs` rests on.     python -m benchmarks.thresholds_text_floats [sweep]
 
-Strategy: one sweep a question, as in `thresholds`. Each writes data that suits an encoding with that encoding's own writer
-and prints bytes and nanoseconds an item (best of several) to write and to read in each way, at several sizes. A block of n
-items costs fixed + n * slope; the fit over the sizes is the last line, and `costs` has both, rounded.
+Strategy: one sweep a question, as in `thresholds`. Each writes data that suits an encoding with that encoding's own
+writer and prints bytes and nanoseconds an item (best of several) to write and to read in each way, at several sizes. A
+block of n items costs fixed + n * slope; the fit over the sizes is the last line, and `costs` has both, rounded.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def sweep_exceptions() -> None:
     for share in (0.01, 0.03, 0.1, 0.25):
 
         def write(sink: Sink, values: F64, share: float = share) -> None:
-            odd = np.flatnonzero(RNG.random(values.size) < share)
+            odd = np.arange(0, values.size, round(1 / share))
             floats.write_patched(sink, odd, values[odd], partial(as_decimals, values=values), floats.write_f64, flat)
 
         measure(f"PATCHED, {share:.0%}", hundredths, write, FLOATS)
@@ -182,7 +182,7 @@ def sweep_chosen_floats() -> None:
 
 
 def sweep_chosen_text() -> None:
-    """What the chooser makes of usual columns, and what choosing costs: TEXT_SAMPLE, TEXT_SAMPLE_SHARE, TEXT_NEIGHBOURS."""
+    """What the chooser makes of usual columns, and what choosing costs: TEXT_SAMPLE, TEXT_SAMPLE_SHARE."""
     columns: dict[str, Callable[[int], list[str]]] = {
         "distinct": partial(words, 25),
         "40 categories": lambda n: [f"category {i}" for i in RNG.integers(0, 40, n).tolist()],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, Literal
+from dataclasses import replace
+from typing import IO, Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,24 @@ DEFAULT_LIMITS = Limits()
 def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+_NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
+    (numbers, tables, copy): Policy(NO_CLASSES, numbers, tables, copy)
+    for numbers in get_args(Numbers)
+    for tables in get_args(Tables)
+    for copy in get_args(Copies)
+}
+
+
+def _policy(classes: Classes, numbers: Numbers, tables: Tables, copy: Copies) -> Policy:
+    policy = _NO_CLASSES.get((numbers, tables, copy))
+    if policy is None:
+        _one_of("numbers", numbers, get_args(Numbers))
+        _one_of("tables", tables, get_args(Tables))
+        _one_of("copy", copy, get_args(Copies))
+        raise AssertionError  # one of the three has raised
+    return replace(policy, classes=Allow(classes)) if classes else policy
 
 
 def dumps(
@@ -97,11 +116,7 @@ def loads(
     >>> loads(dumps([{"id": 1, "x": 0.5}, {"id": 2, "x": 1.5}]), tables="columns", numbers="array")
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
-    _one_of("numbers", numbers, ("list", "array"))
-    _one_of("tables", tables, ("rows", "columns"))
-    _one_of("copy", copy, ("always", "never"))
-    policy = Policy(Allow(classes) if classes else NO_CLASSES, numbers, tables, copy)
-    return decode(data, policy=policy, limits=limits)
+    return decode(data, policy=_policy(classes, numbers, tables, copy), limits=limits)
 
 
 def dump(

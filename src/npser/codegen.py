@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from npser.errors import EncodeError
-from npser.shapes.templates import MAX_COLUMNS, columns_template, fill_template
-from npser.types.schema import schema_of, setters
+from npser.shapes.templates import (
+    MAX_COLUMNS,
+    Generated,
+    columns_template,
+    fill_dicts_template,
+    fill_slots_template,
+    fill_template,
+)
+from npser.types.schema import StoreWay, schema_of, store_way
 
 __all__ = ["codegen"]
+
+_FILL: Final[dict[StoreWay, Callable[[int], Generated]]] = {
+    "plain": fill_template,
+    "dict": fill_dicts_template,
+    "slots": fill_slots_template,
+    "both": fill_slots_template,
+}
 
 
 def codegen(cls: type) -> str:
@@ -46,8 +63,6 @@ def codegen(cls: type) -> str:
     parts = ["\n".join(lines), "# objects -> columns", columns_template(len(fields)).source]
     if schema.form == "named tuple":
         parts.append("# columns -> objects: tuple.__new__ over zip(*columns)\n")
-    elif setters(cls, fields) is None:
-        parts += ["# columns -> objects", fill_template(len(fields)).source]
     else:
-        parts.append("# columns -> objects: slot by slot, because a plain store would run code of the class\n")
+        parts += ["# columns -> objects", _FILL[store_way(cls, fields)](len(fields)).source]
     return "\n".join(parts)

@@ -139,9 +139,12 @@ def test_dtypes_side_by_side() -> None:
 
 
 def test_longlong_stays_itself() -> None:
-    values = [np.arange(3).astype("l"), np.arange(3).astype("q")]
-    got = read_arrays(Cursor(memoryview(encode(write_arrays, values)), 1), 2)
-    assert [array.dtype.char for array in got] == ["l", "q"]
+    for n in (3, 1000):
+        values = [np.arange(n).astype(char) for char in "lqLQ"]
+        got = read_arrays(Cursor(memoryview(encode(write_arrays, values)), 1), 4)
+        assert [array.dtype.char for array in got] == list("lqLQ")
+        for value in values:
+            both([value])
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ POWERS: Final = tuple(float(10**k) for k in range(23))
 """10**k as doubles, all exact."""
 
 CHUNK = 1 << 14  # items converted at a time, so that what numpy needs in between stays in the cache
-DENSE = 16  # exceptions are put into a list one by one where at most a 16th of the items are
+DENSE = 32  # exceptions are put into a list one by one where at most one item in so many is one
 LONG_RUN = 16  # from this mean length on, growing a list run by run is faster than an array and its list
 SPARE = 8  # a table of the possible decimals is made where it has at most an eighth of the items
 

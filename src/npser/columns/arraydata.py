@@ -87,8 +87,11 @@ def _write_raw(sink: Sink, base: int, flats: list[Array], nbytes: int) -> None:
     sink.uvarint(nbytes)
     if nbytes >= ALIGNED_BYTES:
         sink.out += bytes((base - len(sink.out)) % ALIGNMENT)
+    if nbytes // len(flats) < ALIGNED_BYTES:
+        sink.out += b"".join([flat.tobytes() for flat in flats])
+        return
     for flat in flats:
-        if flat.nbytes:
+        if flat.nbytes:  # without a copy in between
             sink.out += flat.view("u1").data
 
 
@@ -163,8 +166,8 @@ def _try(
     return True
 
 
-def read_data(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview:
-    """Read `count` elements of a dtype that is not StringDType, as their raw bytes; RAW ones are a view of the input.
+def read_data(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview | Array:
+    """Read `count` elements of a dtype that is not StringDType: a view of the input if RAW, else a new (count,) array.
 
     `count` may be any number: nothing is allocated before the bytes are there or the budget allows it.
     """
@@ -176,8 +179,7 @@ def read_data(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview
         raise cursor.fail(f"elements of {dtype!r} in the form {form}")
     if count > MAX_COUNT:
         raise TruncatedError(f"{count} elements in a block", pos=cursor.pos)
-    flat = _BLOCKS[form](cursor, dtype, count)
-    return flat.view("u1").data if count else memoryview(b"")
+    return _BLOCKS[form](cursor, dtype, count)
 
 
 def _read_raw(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview:
@@ -199,7 +201,7 @@ def _read_raw(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview
 def _read_int_items(cursor: Cursor, dtype: Dtype, count: int) -> Array:
     values = read_ints(cursor, count)
     if dtype.itemsize == 8:
-        return values
+        return values if dtype.type is values.dtype.type else values.view(dtype)
     info = np.iinfo(dtype)
     if count and not (info.min <= int(values.min()) and int(values.max()) <= info.max):
         raise cursor.fail(f"an element out of the range of {dtype!r}")
@@ -214,7 +216,7 @@ _FITS: Final[dict[int, Callable[[Dtype], bool]]] = {
 
 _BLOCKS: Final[dict[int, Callable[[Cursor, Dtype, int], Array]]] = {
     DataForm.INTS: _read_int_items,
-    DataForm.FLOATS: lambda cursor, dtype, count: read_floats(cursor, count),
+    DataForm.FLOATS: lambda cursor, dtype, count: read_floats(cursor, count).astype(dtype, copy=False),
     DataForm.BITS: lambda cursor, dtype, count: read_bits(cursor, count),
 }
 

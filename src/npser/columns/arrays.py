@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from npser.blocks.sink import Sink
 
     Array = NDArray[Any]
+    Buffer = memoryview | Array
     Dtype = np.dtype[Any]
+    Order = Literal["C", "F"]
 
 __all__ = ["read_array_views", "read_arrays", "write_arrays"]
 
@@ -50,7 +52,7 @@ class Form(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: Dtype
-    order: str  # "C" or "F"
+    order: Order
     size: int
 
 
@@ -71,9 +73,13 @@ def write_arrays(sink: Sink, arrays: Sequence[Array]) -> None:
     base = len(sink.out)
     groups: dict[bytes, list[Array]] = {}
     code_of: dict[bytes, int] = {}
+    known: dict[int, bytes] = {}  # by the id of a dtype; `arrays` keeps them alive
     codes = []
     for i, array in enumerate(arrays):
-        raw = _checked_dtype(array, i)
+        dtype = array.dtype
+        raw = known.get(id(dtype)) or known.setdefault(id(dtype), _named_bytes(dtype, i))
+        if dtype.kind in "UV":
+            _check_elements(array, i)
         codes.append(code_of.setdefault(raw, len(code_of)))
         groups.setdefault(raw, []).append(array)
     sink.uvarint(len(groups))
@@ -88,16 +94,18 @@ def write_arrays(sink: Sink, arrays: Sequence[Array]) -> None:
         _write_elements(sink, base, group)
 
 
-def _checked_dtype(array: Array, item: int) -> bytes:
+def _named_bytes(dtype: Dtype, item: int) -> bytes:
     try:
-        raw = dtype_bytes(array.dtype)
+        return dtype_bytes(dtype)
     except EncodeError as error:
         error.item = item
         raise
-    flaw = find_flaw(array) if array.dtype.kind != "b" else None  # a bool becomes a bit
+
+
+def _check_elements(array: Array, item: int) -> None:
+    flaw = find_flaw(array)
     if flaw:
         raise EncodeError(flaw, item=item)
-    return raw
 
 
 def _write_elements(sink: Sink, base: int, arrays: list[Array]) -> None:
@@ -116,9 +124,11 @@ def _flat(array: Array) -> Array:
     """(size,) in memory order if that is one of the two, else in C order; a view where possible."""
     if not array.dtype.itemsize:
         return np.ndarray((0,), array.dtype)  # nothing to store, however many there are
-    if _is_fortran(array):
-        array = array.T
-    if array.dtype.names is None or array.flags.c_contiguous:
+    if array.flags.c_contiguous:
+        return array.reshape(-1)
+    if array.flags.f_contiguous:
+        return array.T.reshape(-1)
+    if array.dtype.names is None:
         return np.ascontiguousarray(array).reshape(-1)
     # as plain bytes: a copy of structures may leave out what stands between the fields
     return np.ascontiguousarray(array.view(f"V{array.dtype.itemsize}")).reshape(-1).view(array.dtype)
@@ -129,28 +139,45 @@ def _flat(array: Array) -> Array:
 
 def read_arrays(cursor: Cursor, n: int) -> list[Array]:
     """Read n arrays that are writable and own their memory."""
-    return _read(cursor, n, _fresh, _writable)
+    return _read(cursor, n, _FRESH)
 
 
 def read_array_views(cursor: Cursor, n: int) -> list[Array]:
     """Read n read-only arrays; those stored raw are views of the input, which they keep alive."""
-    return _read(cursor, n, _view, _locked)
+    return _read(cursor, n, _VIEWS)
 
 
-def _fresh(form: Form, raw: memoryview, offset: int) -> Array:
-    out: Array = np.ndarray(form.shape, form.dtype, order=cast("Any", form.order))
+class Cutter(NamedTuple):
+    """How arrays are made of the elements read."""
+
+    one: Callable[[Form, Buffer, int], Array]
+    many: Callable[[Form, Buffer, int], list[Array]]  # so many in a row of the same form
+    strings: Callable[[Array], Array]
+
+
+def _fresh(form: Form, raw: Buffer, offset: int) -> Array:
+    if isinstance(raw, np.ndarray) and raw.flags.owndata and raw.size == form.size and form.order == "C":
+        raw.resize(form.shape, refcheck=False)  # all of a new array: it only lacks its shape
+        return raw
+    if form.size and form.dtype.itemsize and form.dtype.names is None:
+        return np.ndarray(form.shape, form.dtype, raw, offset, order=form.order).copy(form.order)
+    out: Array = np.ndarray(form.shape, form.dtype, order=form.order)
     nbytes = form.size * form.dtype.itemsize
-    if nbytes:
+    if nbytes:  # as plain bytes, for the sake of those between the fields
         _in_order(out, form.order).view("u1")[:] = np.frombuffer(raw, "u1", nbytes, offset)
     return out
 
 
-def _view(form: Form, raw: memoryview, offset: int) -> Array:
-    return _locked(np.ndarray(form.shape, form.dtype, raw, offset, order=cast("Any", form.order)))
+def _fresh_rows(form: Form, raw: Buffer, count: int) -> list[Array]:
+    return [row.copy() for row in np.ndarray((count, *form.shape), form.dtype, raw)]
 
 
-def _writable(array: Array) -> Array:
-    return array
+def _view(form: Form, raw: Buffer, offset: int) -> Array:
+    return _locked(np.ndarray(form.shape, form.dtype, raw, offset, order=form.order))
+
+
+def _view_rows(form: Form, raw: Buffer, count: int) -> list[Array]:
+    return list(_locked(np.ndarray((count, *form.shape), form.dtype, raw)))
 
 
 def _locked(array: Array) -> Array:
@@ -158,17 +185,16 @@ def _locked(array: Array) -> Array:
     return array
 
 
+_FRESH: Final = Cutter(_fresh, _fresh_rows, lambda array: array)
+_VIEWS: Final = Cutter(_view, _view_rows, _locked)
+
+
 def _in_order(array: Array, order: str) -> Array:
     """(size,) view of a contiguous array in its memory order."""
     return (array.T if order == "F" else array).reshape(-1)
 
 
-def _read(
-    cursor: Cursor,
-    n: int,
-    cut: Callable[[Form, memoryview, int], Array],
-    finish: Callable[[Array], Array],
-) -> list[Array]:
+def _read(cursor: Cursor, n: int, cutter: Cutter) -> list[Array]:
     base = cursor.pos
     dtypes = _read_dtypes(cursor, n)
     codes = read_int_list(cursor, n) if len(dtypes) > 1 else []
@@ -176,21 +202,16 @@ def _read(
         raise cursor.fail(f"code of a dtype is out of range: there are {len(dtypes)}")
     shapes = _read_shapes(cursor, n)
     codes = codes or [0] * len(shapes)
-    orders = ["F" if fortran else "C" for fortran in read_bit_list(cursor, n)]
-    forms = [_form(cursor, *parts) for parts in zip(shapes, map(dtypes.__getitem__, codes), orders, strict=True)]
-    places: list[list[int]] = [[] for _ in dtypes]
-    for i, code in enumerate(codes):
-        places[code].append(i)
-    out: list[Any] = [None] * len(forms)
-    for dtype, group in zip(dtypes, places, strict=True):
-        members = [forms[i] for i in group]
-        if dtype.kind == "T":
-            made = [finish(array) for array in _read_string_arrays(cursor, dtype, members)]
-        else:
-            made = _read_plain_arrays(cursor, base, dtype, members, cut)
-        for i, array in zip(group, made, strict=True):
-            out[i] = array
-    return out
+    looks = list(zip(codes, shapes, read_bit_list(cursor, n), strict=True))
+    known = {look: _form(cursor, dtypes[look[0]], look[1], "F" if look[2] else "C") for look in dict.fromkeys(looks)}
+    groups: list[list[Form]] = [[] for _ in dtypes]
+    for look in looks:
+        groups[look[0]].append(known[look])
+    made = []
+    for dtype, forms in zip(dtypes, groups, strict=True):
+        read = _read_string_arrays if dtype.kind == "T" else _read_plain_arrays
+        made.append(iter(read(cursor, base, dtype, forms, cutter)))
+    return [next(made[code]) for code in codes]
 
 
 def _read_dtypes(cursor: Cursor, n: int) -> list[Dtype]:
@@ -214,36 +235,44 @@ def _read_shapes(cursor: Cursor, n: int) -> list[tuple[int, ...]]:
     return [tuple(islice(rest, ndim)) for ndim in ndims]
 
 
-def _form(cursor: Cursor, shape: tuple[int, ...], dtype: Dtype, order: str) -> Form:
+def _form(cursor: Cursor, dtype: Dtype, shape: tuple[int, ...], order: Order) -> Form:
     # numpy's limit counts the bytes as if no dimension were 0
     if math.prod(dim or 1 for dim in shape) * (dtype.itemsize or 1) > MAX_SIZE:
         raise cursor.fail("an array too large for any memory")
     return Form(shape, dtype, order, math.prod(shape))
 
 
-def _read_plain_arrays(
-    cursor: Cursor, base: int, dtype: Dtype, forms: list[Form], cut: Callable[[Form, memoryview, int], Array]
-) -> list[Array]:
+def _read_plain_arrays(cursor: Cursor, base: int, dtype: Dtype, forms: list[Form], cutter: Cutter) -> list[Array]:
     raw = read_data(cursor, base, dtype, sum(form.size for form in forms))
-    offset, out = 0, []
     try:
+        if len(forms) > 1 and _are_rows(forms):
+            return cutter.many(forms[0], raw, len(forms))
+        offset, out = 0, []
         for form in forms:
-            out.append(cut(form, raw, offset))
+            out.append(cutter.one(form, raw, offset))
             offset += form.size * dtype.itemsize
     except ValueError:  # a numpy with lower limits than ours
         raise cursor.fail("an array that numpy refuses") from None
     return out
 
 
-def _read_string_arrays(cursor: Cursor, dtype: Dtype, forms: list[Form]) -> list[Array]:
+def _are_rows(forms: list[Form]) -> bool:
+    """Whether the arrays are the rows of one array of their dtype, and nothing about them is odd."""
+    first = forms[0]
+    plain = first.order == "C" and first.size and first.dtype.itemsize and first.dtype.names is None
+    # one dimension more must still be a legal number of them; a row of no dimensions would be a scalar
+    return bool(plain) and 0 < len(first.shape) < MAX_NDIM // 2 and all(form is first for form in forms)
+
+
+def _read_string_arrays(cursor: Cursor, base: int, dtype: Dtype, forms: list[Form], cutter: Cutter) -> list[Array]:
     items = read_strings(cursor, dtype, sum(form.size for form in forms))
     start, out = 0, []
     try:
         for form in forms:
-            array: Array = np.ndarray(form.shape, dtype, order=cast("Any", form.order))
+            array: Array = np.ndarray(form.shape, dtype, order=form.order)
             _in_order(array, form.order)[:] = items[start : start + form.size]
             start += form.size
-            out.append(array)
+            out.append(cutter.strings(array))
     except ValueError:  # a lone surrogate, or a numpy with lower limits than ours
         raise cursor.fail("strings that numpy refuses") from None
     return out

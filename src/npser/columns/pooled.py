@@ -8,6 +8,7 @@ codes into a few distinct items, integers over a power of ten. What fits none of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.columns.pools import F64, I64, POOLS, TEXT, U8, narrowest, read_pools
@@ -298,15 +299,6 @@ class PoolReader:
             raise self.cursor.fail(f"a kind that may not stand here: 0x{kind:02x}")
         return pool
 
-    def _none(self, n: int) -> list[Any]:
-        return self._repeat(None, n)
-
-    def _false(self, n: int) -> list[Any]:
-        return self._repeat(False, n)
-
-    def _true(self, n: int) -> list[Any]:
-        return self._repeat(True, n)
-
     def _repeat(self, value: Any, n: int) -> list[Any]:
         if n > 1:
             self.cursor.expand(n)
@@ -379,10 +371,13 @@ MAX_READ_DIGITS = 22
 
 _BOOLS = (False, True)
 
+
+def _constant(value: object, reader: PoolReader, n: int) -> list[Any]:
+    return reader._repeat(value, n)
+
+
 _READERS: Final[dict[int, Callable[[PoolReader, int], list[Any]]]] = {
-    Kind.NONE: PoolReader._none,
-    Kind.FALSE: PoolReader._false,
-    Kind.TRUE: PoolReader._true,
+    **{kind: partial(_constant, value) for kind, value in CONSTANTS.items()},
     Kind.POOL_BOOL: PoolReader._bools,
     Kind.POOL_MIXED: PoolReader._mixed,
     Kind.POOL_CONST: PoolReader._const,

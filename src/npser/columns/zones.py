@@ -53,7 +53,7 @@ def write_zones(sink: Sink, zones: Sequence[Zone]) -> None:
     >>> berlin = zoneinfo.ZoneInfo("Europe/Berlin")
     >>> write_zones(sink := Sink(), [berlin, None, berlin])
     >>> read_zones(Cursor(memoryview(bytes(sink.out))), 3)
-    [zoneinfo.ZoneInfo(key='Europe/Berlin'), None, zoneinfo.ZoneInfo(key='Europe/Berlin')]
+    ([zoneinfo.ZoneInfo(key='Europe/Berlin'), None], [0, 1, 0])
     """
     table: dict[bytes, int] = {}
     code_of: dict[int, int] = {}  # of the id of each zone object; `zones` keeps them alive
@@ -70,8 +70,11 @@ def write_zones(sink: Sink, zones: Sequence[Zone]) -> None:
     write_ints(sink, np.fromiter(map(code_of.__getitem__, map(id, zones)), "<i8", len(zones)))
 
 
-def read_zones(cursor: Cursor, n: int) -> list[Zone]:
-    """Read n zones, one object a zone; a key that this machine does not know is a `DecodeError` that names it."""
+def read_zones(cursor: Cursor, n: int) -> tuple[list[Zone], list[int]]:
+    """Read n zones: one object a zone, and n places among them.
+
+    A key that this machine does not know is a `DecodeError` that names it.
+    """
     count = cursor.uvarint()
     if count > cursor.left:  # each takes a byte
         raise cursor.fail(f"{count} zones do not fit the bytes left")
@@ -79,7 +82,7 @@ def read_zones(cursor: Cursor, n: int) -> list[Zone]:
     codes = read_ints(cursor, n)
     if n and not 0 <= int(codes.min()) <= int(codes.max()) < count:
         raise cursor.fail(f"code of a zone is out of range: there are {count}")
-    return list(map(table.__getitem__, codes.tolist()))
+    return table, codes.tolist()
 
 
 def _zone_bytes(zone: Zone) -> bytes:

@@ -13,11 +13,12 @@ from npser.blocks.cursor import Cursor
 from npser.columns.slots import SlotReader
 from npser.errors import DecodeError, LimitError
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
+from npser.shapes.enums import Enums
 from npser.shapes.leaves import Leaf, Nothing, Reference, Union
 from npser.shapes.mappings import Maps, Tables, VariedTables
 from npser.shapes.ndarrays import Arrays, ObjectArrays
 from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
-from npser.shapes.records import Enums, NamedTuples, Records, States, VariedRecords
+from npser.shapes.records import NamedTuples, Records, States, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
 from npser.tags import Node as Tag
 

@@ -23,7 +23,7 @@ _was_enabled = False
 
 def pause() -> None:
     """Switch the collector off until the matching `resume`."""
-    global _paused, _was_enabled  # noqa: PLW0603 - the collector is one per process, and so is this
+    global _paused, _was_enabled
     with _lock:
         if _paused == 0:
             _was_enabled = gc.isenabled()
@@ -33,7 +33,7 @@ def pause() -> None:
 
 def resume() -> None:
     """End one pause; the last one restores what the first one found."""
-    global _paused  # noqa: PLW0603
+    global _paused
     with _lock:
         _paused -= 1
         if _paused == 0 and _was_enabled:

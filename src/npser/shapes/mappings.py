@@ -48,6 +48,9 @@ MAX_TABLE_KEYS = 64
 UNIFORM_MAP_KEYS = 16
 """The same for a dict whose values are all of one type."""
 
+GENERATED_ROWS = 32
+"""From this many rows on, binding the generated code to the keys of a table pays."""
+
 MIN_CELLS_A_KEY = 4
 """Dicts of one place whose keys come back less often than this on average have keys that are data."""
 
@@ -148,13 +151,13 @@ _MAKERS: Final[dict[int, Callable[..., Any]]] = {
 class Tables(Node):
     """Dicts of the same keys in the same order; a child a key."""
 
-    __slots__ = ("build", "keys")
+    __slots__ = ("_build", "keys")
     makes_columns = True
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         super().__init__(len(keys))
         self.keys = keys
-        self.build = build_rows(keys)
+        self._build: Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]] | None = None
 
     @classmethod
     def parse(cls, _tag: int, reader: ShapeReader) -> Tables:
@@ -175,12 +178,13 @@ class Tables(Node):
         if wants_columns(self, b):
             results.append(dict(zip(self.keys, columns, strict=True)))
             return
-        if n == 1:
-            done = [dict(zip(self.keys, [column[0] for column in columns], strict=True))]
-        elif not self.keys:
-            done = [{} for _ in range(n)]
+        if not columns or (n < GENERATED_ROWS and self._build is None):
+            rows: Iterable[Sequence[Any]] = zip(*columns, strict=True) if columns else [()] * n
+            done = [dict(zip(self.keys, row, strict=True)) for row in rows]
         else:
-            done = self.build(columns)
+            if self._build is None:
+                self._build = build_rows(self.keys)
+            done = self._build(columns)
         results.append(fill(Tag.TABLE, frame, done))
 
     def step(self, edge: int) -> str:

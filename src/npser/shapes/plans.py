@@ -10,19 +10,16 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from npser.errors import DecodeError
-from npser.shapes.templates import columns_of, fill_objects
-from npser.types.schema import NoDefault, default_of, schema_of, setters
+from npser.shapes.templates import Fill, columns_of, fill_dicts, fill_objects, fill_slots
+from npser.types.schema import NoDefault, StoreWay, default_of, schema_of, setter, store_way
 
 __all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples"]
 
 MAX_PLANS = 64
 """Sets of field names remembered a class; payloads of strangers can not grow it."""
-
-Fill = Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]
-
 
 class Plan(NamedTuple):
     """What to do with the columns of a record batch.
@@ -99,8 +96,15 @@ def _plan_objects(cls: type, names: tuple[str, ...], complete: bool) -> Plan:  #
         used = tuple(index for index, name in enumerate(names) if name in schema.fields)
         defaults = () if complete else _defaults(cls, schema.fields, names)
     kept = tuple(names[index] for index in used)
-    special = setters(cls, kept)
-    return Plan(used, fill_objects(kept) if special is None else _fill_with(special), defaults)
+    return Plan(used, _FILLERS[store_way(cls, kept)](cls, kept), defaults)
+
+
+_FILLERS: Final[dict[StoreWay, Callable[[type, tuple[str, ...]], Fill]]] = {
+    "plain": lambda _cls, names: fill_objects(names),
+    "dict": lambda _cls, names: fill_dicts(names),
+    "slots": lambda cls, names: fill_slots([setter(cls, name) for name in names]),
+    "both": lambda cls, names: fill_slots([setter(cls, name) for name in names]),
+}
 
 
 def _defaults(
@@ -116,15 +120,6 @@ def _defaults(
                 )
             out.append((field, make))
     return tuple(out)
-
-
-def _fill_with(special: list[Callable[[Any, Any], None]]) -> Fill:
-    def fill(objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
-        for put, column in zip(special, columns, strict=True):
-            for thing, value in zip(objects, column, strict=True):
-                put(thing, value)
-
-    return fill
 
 
 def plan_tuples(cls: type, names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]], int], list[Any]]:

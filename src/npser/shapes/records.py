@@ -1,5 +1,5 @@
-"""Objects: RECORD, VARIED_RECORD, NAMED_TUPLE by the names of their fields, STATE by what ``__getstate__`` gives, ENUM
-by member name.
+"""Objects: RECORD, VARIED_RECORD, NAMED_TUPLE by the names of their fields, STATE by what ``__getstate__``
+gives.
 
 Strategy: a batch of objects of one class is a table whose class name stands once in the shape. Objects exist before
 their contents do, so that anything inside may refer to them; their attributes are set from columns in one pass.
@@ -8,11 +8,12 @@ A class that the caller did not allow leaves a placeholder and never runs.
 
 from __future__ import annotations
 
-import enum
 from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.shapes.column import Column, at_field, at_item
+from npser.shapes.enums import place_enum_placeholders, place_enums
+from npser.shapes.gate import find_class
 from npser.shapes.leaves import charge_free, place_fresh
 from npser.shapes.mappings import group_patterns, open_patterns, split_columns, wants_columns
 from npser.shapes.node import Node
@@ -27,18 +28,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["Enums", "NamedTuples", "Records", "States", "VariedRecords", "place_objects", "place_placeholders"]
-
-
-def _find(b: Builder, name: str, forms: tuple[Form, ...]) -> type | None:
-    """The allowed class of that name; DecodeError if it is not of one of these forms now."""
-    cls = b.policy.classes.find(name)
-    if cls is None:
-        return None
-    schema = schema_of(cls)
-    if schema is None or schema.form not in forms:
-        raise b.cursor.fail(f"{name} is stored as {forms[0]}, and the class of that name is none")
-    return cls
+__all__ = ["NamedTuples", "Records", "States", "VariedRecords", "place_objects", "place_placeholders"]
 
 
 class Records(Node):
@@ -90,7 +80,7 @@ def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
     """(class, its empty objects), (None, placeholders), (named tuple class, None), or None where columns stay."""
     if wants_columns(node, b):
         return None
-    cls = _find(b, node.name, ("object", "named tuple", "state"))
+    cls = find_class(b, node.name, ("object", "named tuple", "state"))
     if cls is None:
         objects = [Placeholder(node.name, "object", {}) for _ in range(n)]
     elif issubclass(cls, tuple):
@@ -124,7 +114,7 @@ class VariedRecords(Node):
     def open(self, b: Builder, n: int) -> Any:
         """Count the objects of each field and make them, empty."""
         codes = open_patterns(b, n, self.patterns, self.children)
-        cls = _find(b, self.name, ("object", "state"))
+        cls = find_class(b, self.name, ("object", "state"))
         objects = (
             [Placeholder(self.name, "object", {}, self.keys) for _ in range(n)]
             if cls is None
@@ -171,7 +161,7 @@ class NamedTuples(Records):
         b.counts += [n] * self.children
         if wants_columns(self, b):
             return None
-        cls = _find(b, self.name, ("named tuple", "object"))
+        cls = find_class(b, self.name, ("named tuple", "object"))
         if cls is None:
             return None, [Placeholder(self.name, "named tuple", {}) for _ in range(n)]
         return cls, None if issubclass(cls, tuple) else new_objects(cls, n)
@@ -194,7 +184,7 @@ class States(Node):
     def open(self, b: Builder, n: int) -> Any:
         """Make the objects, empty."""
         b.counts.append(n)
-        cls = _find(b, self.name, ("state", "object"))
+        cls = find_class(b, self.name, ("state", "object"))
         objects = [Placeholder(self.name, "state", None) for _ in range(n)] if cls is None else new_objects(cls, n)
         b.numbered += objects
         return cls, objects
@@ -228,53 +218,6 @@ def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
     plan_objects(cls, names, complete=True).apply([thing], [[value] for value in state.values()])
 
 
-class Enums(Node):
-    """slot(n): names of members, or values of flags that have no name."""
-
-    __slots__ = ("name",)
-    slots = 1
-    container = False
-
-    def __init__(self, name: str) -> None:
-        super().__init__(0)
-        self.name = name
-
-    @classmethod
-    def parse(cls, _tag: int, reader: ShapeReader) -> Enums:
-        """The class name."""
-        return cls(reader.text())
-
-    def open(self, b: Builder, n: int) -> list[Any]:
-        """Look the members up."""
-        stored = b.slots.many(n)
-        for value in stored:
-            if type(value) is not str and type(value) is not int:
-                raise b.cursor.fail(f"a member of {self.name} stored as {type(value).__name__}")
-        cls = _find(b, self.name, ("enum",))
-        if cls is None:
-            return [Placeholder(self.name, "enum", value) for value in stored]
-        members = {value: _member(b, cls, value) for value in dict.fromkeys(stored)}
-        return list(map(members.__getitem__, stored))
-
-    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
-        """The members are the column."""
-        b.results.append(frame)
-
-
-def _member(b: Builder, cls: Any, stored: str | int) -> Any:
-    if type(stored) is str:
-        member = cls.__members__.get(stored)
-        if member is None:
-            raise b.cursor.fail(f"{cls.__qualname__} has no member {stored[:60]!r}")
-        return member
-    try:
-        if issubclass(cls, enum.Flag):
-            return cls(stored)
-    except (ValueError, OverflowError):
-        pass
-    raise b.cursor.fail(f"{cls.__qualname__} has no flags of that value")
-
-
 def _claim(w: ShapeWriter, column: Column, cls: type, name: str) -> None:
     """Make sure that one name means one class in a payload."""
     if w.classes.setdefault(name, cls) is not cls:
@@ -285,26 +228,11 @@ def place_objects(w: ShapeWriter, column: Column, cls: type, schema: Schema) -> 
     """Write objects of one class in the form of their schema."""
     _claim(w, column, cls, schema.name)
     if schema.form == "enum":
-        _place_enums(w, column, schema)
+        place_enums(w, column, schema)
     elif schema.form == "named tuple":
         _place_named_tuples(w, column, schema)
     else:
         place_fresh(w, column, _place_states if schema.form == "state" else _place_records)
-
-
-def _place_enums(w: ShapeWriter, column: Column, schema: Schema) -> None:
-    stored: list[str | int] = []
-    for index, member in enumerate(column.values):
-        name = member._name_
-        if type(member).__members__.get(name) is member:
-            stored.append(name)
-        elif isinstance(member, enum.Flag) and type(member._value_) is int:
-            stored.append(member._value_)
-        else:
-            raise w.refuse(column, index, f"a value of {schema.name} that is none of its members")
-    w.node(Tag.ENUM)
-    w.text(schema.name)
-    w.slots.many(stored, set(map(type, stored)))
 
 
 def _place_named_tuples(w: ShapeWriter, column: Column, schema: Schema) -> None:
@@ -401,13 +329,6 @@ def place_placeholders(w: ShapeWriter, column: Column) -> None:
     _PLACE_FORM[column.values[0].form](w, column)
 
 
-def _place_enum_placeholders(w: ShapeWriter, column: Column) -> None:
-    stored = [value.contents for value in column.values]
-    w.node(Tag.ENUM)
-    w.text(column.values[0].class_name)
-    w.slots.many(stored, set(map(type, stored)))
-
-
 def _place_tuple_placeholders(w: ShapeWriter, column: Column) -> None:
     rows = [value.contents for value in column.values]
     keys = tuple(rows[0])
@@ -435,5 +356,5 @@ _PLACE_FORM: Final[dict[Form, Any]] = {
     "object": lambda w, column: place_fresh(w, column, _place_object_placeholders),
     "named tuple": _place_tuple_placeholders,
     "state": lambda w, column: place_fresh(w, column, _place_state_placeholders),
-    "enum": _place_enum_placeholders,
+    "enum": place_enum_placeholders,
 }

@@ -1,9 +1,9 @@
 """The generated code: source for k columns, compiled once for each k, names bound afterwards.
 
 Strategy: no name from a class or from the wire ever becomes source. The source is made of our own identifiers and
-depends on the number of columns alone, so there are few of them, each compiled once. Keys are bound as closure
-variables; attribute names replace our placeholders in the compiled code's table of names (`code.replace`), where any
-text is only a name. Every source is in linecache: a debugger steps through it and a traceback shows its line.
+depends on the number of columns alone, so there are few of them, each compiled once. Attribute names and keys replace
+our placeholders in the compiled code's tables of names and constants (`code.replace`), where any text is only a name.
+Every source is in linecache: a debugger steps through it and a traceback shows its line.
 """
 
 from __future__ import annotations
@@ -11,23 +11,32 @@ from __future__ import annotations
 import linecache
 import types
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 __all__ = [
     "MAX_COLUMNS",
+    "Fill",
     "Generated",
     "build_lists",
     "build_row",
     "build_rows",
     "columns_of",
     "columns_template",
+    "fill_dicts",
+    "fill_dicts_template",
     "fill_objects",
+    "fill_slots",
+    "fill_slots_template",
     "fill_template",
 ]
 
 MAX_COLUMNS = 128
 """Wider tables and classes are built by plain loops: it bounds how much code can ever be generated."""
+
+
+Fill = Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]
+"""Sets attributes of objects from one column an attribute."""
 
 
 class Generated(NamedTuple):
@@ -46,23 +55,20 @@ class Generated(NamedTuple):
 
 
 def rows_template(k: int) -> Generated:
-    """Columns -> dicts: ``make(keys)`` gives ``build(columns)``.
+    """Columns -> dicts.
 
     >>> print(rows_template(2).source)
-    def make(keys):
-        k0, k1, = keys
+    def make():
         def build(columns):
-            return [{k0: v0, k1: v1} for v0, v1, in zip(*columns)]
+            return [{'f0': v0, 'f1': v1} for v0, v1, in zip(*columns)]
         return build
     <BLANKLINE>
     """
-    keys = "".join(f"k{i}, " for i in range(k))
-    pairs = ", ".join(f"k{i}: v{i}" for i in range(k))
+    pairs = ", ".join(f"'f{i}': v{i}" for i in range(k))
     values = "".join(f"v{i}, " for i in range(k))
     return Generated(
         f"rows_{k}",
-        f"def make(keys):\n"
-        f"    {keys.rstrip()} = keys\n"
+        f"def make():\n"
         f"    def build(columns):\n"
         f"        return [{{{pairs}}} for {values}in zip(*columns)]\n"
         f"    return build\n",
@@ -137,6 +143,57 @@ def fill_template(k: int) -> Generated:
     )
 
 
+def fill_dicts_template(k: int) -> Generated:
+    """Like `fill_template`, but straight into the ``__dict__`` of each object, past any ``__setattr__``.
+
+    >>> print(fill_dicts_template(1).source)
+    def make():
+        def fill(objects, columns):
+            for o, v0, in zip(objects, *columns):
+                d = o.__dict__
+                d['f0'] = v0
+        return fill
+    <BLANKLINE>
+    """
+    values = "".join(f"v{i}, " for i in range(k))
+    body = "".join(f"            d['f{i}'] = v{i}\n" for i in range(k))
+    return Generated(
+        f"fill_dicts_{k}",
+        f"def make():\n"
+        f"    def fill(objects, columns):\n"
+        f"        for o, {values}in zip(objects, *columns):\n"
+        f"            d = o.__dict__\n"
+        f"{body}"
+        f"    return fill\n",
+    )
+
+
+def fill_slots_template(k: int) -> Generated:
+    """Like `fill_template`, but through one setter an attribute: slots of a frozen class, for one.
+
+    >>> print(fill_slots_template(1).source)
+    def make(setters):
+        s0, = setters
+        def fill(objects, columns):
+            for o, v0, in zip(objects, *columns):
+                s0(o, v0)
+        return fill
+    <BLANKLINE>
+    """
+    setters = "".join(f"s{i}, " for i in range(k)).rstrip()
+    values = "".join(f"v{i}, " for i in range(k))
+    body = "".join(f"            s{i}(o, v{i})\n" for i in range(k))
+    return Generated(
+        f"fill_slots_{k}",
+        f"def make(setters):\n"
+        f"    {setters} = setters\n"
+        f"    def fill(objects, columns):\n"
+        f"        for o, {values}in zip(objects, *columns):\n"
+        f"{body}"
+        f"    return fill\n",
+    )
+
+
 def columns_template(k: int) -> Generated:
     """Objects -> a list of the values of each attribute.
 
@@ -157,7 +214,7 @@ def columns_template(k: int) -> Generated:
     )
 
 
-@lru_cache(maxsize=5 * MAX_COLUMNS)
+@lru_cache(maxsize=7 * MAX_COLUMNS)
 def _maker(generated: Generated) -> Callable[..., Callable[..., Any]]:
     filename = f"<npser generated: {generated.name}>"
     code = compile(generated.source, filename, "exec")
@@ -166,8 +223,8 @@ def _maker(generated: Generated) -> Callable[..., Callable[..., Any]]:
     return types.FunctionType(maker, {"zip": zip, "__builtins__": {}})
 
 
-def bind_attributes(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
-    """The same function with the placeholders f0, f1, … replaced by attribute names."""
+def _bind(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """The same function with the placeholders f0, f1, … replaced, as attribute names and as constants."""
     assert isinstance(function, types.FunctionType)
     real = {f"f{i}": name for i, name in enumerate(names)}
     return types.FunctionType(_rename(function.__code__, real), function.__globals__)
@@ -176,10 +233,16 @@ def bind_attributes(function: Callable[..., Any], names: Sequence[str]) -> Calla
 def _rename(code: types.CodeType, real: dict[str, str]) -> types.CodeType:
     return code.replace(
         co_names=tuple(real.get(name, name) for name in code.co_names),
-        co_consts=tuple(
-            _rename(const, real) if isinstance(const, types.CodeType) else const for const in code.co_consts
-        ),
+        co_consts=tuple(_rename_constant(const, real) for const in code.co_consts),
     )
+
+
+def _rename_constant(const: Any, real: dict[str, str]) -> Any:
+    if isinstance(const, types.CodeType):
+        return _rename(const, real)
+    if isinstance(const, tuple):  # the keys of a dict display
+        return tuple(_rename_constant(item, real) for item in const)
+    return real.get(const, const) if isinstance(const, str) else const
 
 
 def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]]:
@@ -189,8 +252,12 @@ def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], lis
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
     if not 0 < len(keys) <= MAX_COLUMNS:
-        return lambda columns: [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-    return _maker(rows_template(len(keys)))(keys)
+        return partial(_rows_by_loop, keys)
+    return _bind(_maker(rows_template(len(keys)))(), keys)
+
+
+def _rows_by_loop(keys: tuple[str, ...], columns: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def build_row(keys: Sequence[str], nexts: Sequence[Callable[[], Any]]) -> Callable[[], dict[str, Any]]:
@@ -215,21 +282,46 @@ def build_lists(k: int) -> Callable[[Iterable[tuple[Any, ...]]], list[list[Any]]
     return _maker(lists_template(k))()
 
 
-def fill_objects(names: tuple[str, ...]) -> Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]:
+def fill_objects(names: tuple[str, ...]) -> Fill:
     """A function that sets the named attributes of objects from one column a name, with plain attribute stores."""
     if not 0 < len(names) <= MAX_COLUMNS:
+        return _fill_by_loop([partial(_store_attribute, name) for name in names])
+    return _bind(_maker(fill_template(len(names)))(), names)
 
-        def fill(objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
-            for name, column in zip(names, columns, strict=True):
-                for thing, value in zip(objects, column, strict=True):
-                    setattr(thing, name, value)
 
-        return fill
-    return bind_attributes(_maker(fill_template(len(names)))(), names)
+def fill_dicts(names: tuple[str, ...]) -> Fill:
+    """The same, into the ``__dict__`` of each object."""
+    if not 0 < len(names) <= MAX_COLUMNS:
+        return _fill_by_loop([partial(_store_item, name) for name in names])
+    return _bind(_maker(fill_dicts_template(len(names)))(), names)
+
+
+def fill_slots(setters: Sequence[Callable[[Any, Any], None]]) -> Fill:
+    """The same, through one function of (object, value) an attribute."""
+    if not 0 < len(setters) <= MAX_COLUMNS:
+        return _fill_by_loop(setters)
+    return _maker(fill_slots_template(len(setters)))(setters)
+
+
+def _store_attribute(name: str, thing: Any, value: Any) -> None:
+    setattr(thing, name, value)
+
+
+def _store_item(name: str, thing: Any, value: Any) -> None:
+    thing.__dict__[name] = value
+
+
+def _fill_by_loop(setters: Sequence[Callable[[Any, Any], None]]) -> Fill:
+    def fill(objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
+        for put, column in zip(setters, columns, strict=True):
+            for thing, value in zip(objects, column, strict=True):
+                put(thing, value)
+
+    return fill
 
 
 def columns_of(names: tuple[str, ...]) -> Callable[[Sequence[Any]], list[list[Any]]]:
     """A function from objects to one column a named attribute; AttributeError where one lacks it."""
     if not 0 < len(names) <= MAX_COLUMNS:
         return lambda objects: [[getattr(thing, name) for thing in objects] for name in names]
-    return bind_attributes(_maker(columns_template(len(names)))(), names)
+    return _bind(_maker(columns_template(len(names)))(), names)

@@ -18,11 +18,14 @@ from typing import Any, Literal, NamedTuple
 
 from npser.types.allow import class_name
 
-__all__ = ["NO_DEFAULT", "NoDefault", "Schema", "default_of", "schema_of", "setters"]
+__all__ = ["NO_DEFAULT", "NoDefault", "Schema", "StoreWay", "default_of", "schema_of", "setter", "store_way"]
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 _OBJECT_SIZE = object.__basicsize__
 _POINTER = 8
+
+
+StoreWay = Literal["plain", "dict", "slots", "both"]
 
 
 class Schema(NamedTuple):
@@ -169,22 +172,36 @@ def _same(value: Any) -> Any:
     return value
 
 
-def setters(cls: type, names: Sequence[str]) -> list[Callable[[Any, Any], None]] | None:
-    """How to store each named attribute, or None where a plain attribute store does exactly that for all.
+def store_way(cls: type, names: Sequence[str]) -> StoreWay:
+    """How the named attributes are set on an object of `cls` without running code of the class.
 
-    A plain store would run a ``__setattr__`` of the class, and a property or another data descriptor of that name;
-    there the slot, or the instance's ``__dict__``, is written directly.
+    ``"plain"``: an attribute store does exactly that. Where the class has a ``__setattr__``, or a property or another
+    data descriptor of one of the names, the store would run it: then ``"dict"``, straight into ``__dict__``,
+    ``"slots"``, through the slots' own descriptors, or ``"both"``.
     """
-    plain = getattr(cls, "__setattr__", None) is object.__setattr__
-    out: list[Callable[[Any, Any], None]] = []
-    for name in names:
-        member = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-        if isinstance(member, types.MemberDescriptorType):
-            out.append(member.__set__)
-        else:
-            plain = plain and not hasattr(type(member), "__set__") and not hasattr(type(member), "__delete__")
-            out.append(partial(_store, name))
-    return None if plain else out
+    members = [_member(cls, name) for name in names]
+    in_slots = [isinstance(member, types.MemberDescriptorType) for member in members]
+    if getattr(cls, "__setattr__", None) is object.__setattr__ and all(
+        in_slot or not _is_data_descriptor(member) for in_slot, member in zip(in_slots, members, strict=True)
+    ):
+        return "plain"
+    if not any(in_slots):
+        return "dict"
+    return "slots" if all(in_slots) else "both"
+
+
+def setter(cls: type, name: str) -> Callable[[Any, Any], None]:
+    """A function of (object, value) that sets one attribute past all code of the class."""
+    member = _member(cls, name)
+    return member.__set__ if isinstance(member, types.MemberDescriptorType) else partial(_store, name)
+
+
+def _member(cls: type, name: str) -> Any:
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
+def _is_data_descriptor(member: Any) -> bool:
+    return hasattr(type(member), "__set__") or hasattr(type(member), "__delete__")
 
 
 def _store(name: str, thing: Any, value: Any) -> None:

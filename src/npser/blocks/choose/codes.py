@@ -2,7 +2,7 @@
 
 Strategy: a multiplication mixes the bits, a shift keeps the top ones (Fibonacci hashing, Knuth, "The Art of Computer
 Programming", 6.4), which is the slot of the value in a table that is mostly empty. What is not found there, as it has
-to share a slot or is not in the table at all, is looked for by bisection. No input makes it slower than bisection alone.
+to share a slot or is not in the table at all, is looked for by bisection. No input makes it slower than that alone.
 """
 
 from __future__ import annotations

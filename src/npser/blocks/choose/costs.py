@@ -63,9 +63,9 @@ BITS_MIN_ITEMS: Final = 128  # below, even 40 bits in the place of 64 do not pay
 
 DELTA_BLOCK_NS: Final = 3500.0  # on top of the differences; benchmarks/thresholds.py::sweep_delta
 DELTA_NS: Final = 0.6
-VARINT_BLOCK_NS: Final = 18000.0  # benchmarks/thresholds.py::sweep_varint
+VARINT_BLOCK_NS: Final = 22000.0  # benchmarks/thresholds.py::sweep_varint
 VARINT_NS: Final = 1.5
-VARINT_BYTE_NS: Final = 2.3
+VARINT_BYTE_NS: Final = 2.5
 RUNS_BLOCK_NS: Final = 5000.0  # on top of values and lengths; benchmarks/thresholds.py::sweep_runs
 RUNS_NS: Final = 0.15
 RUN_NS: Final = 1.5
@@ -74,7 +74,7 @@ DICT_BLOCK_NS: Final = 3500.0  # on top of distinct values and codes; benchmarks
 DICT_NS: Final = 0.8
 SHARED_NS: Final = 5.0  # saved an item as equal ints are one object; benchmarks/thresholds.py::sweep_dict, the lists
 DICT_MAX_SHARE: Final = 0.25  # distinct values a sampled item above which no dictionary is tried; sweep_dict
-PATCHED_BLOCK_NS: Final = 2500.0  # on top of the three blocks; benchmarks/thresholds.py::sweep_patched
+PATCHED_BLOCK_NS: Final = 4000.0  # on top of the three blocks; benchmarks/thresholds.py::sweep_patched
 PATCH_NS: Final = 3.0
 PATCH_BYTES: Final = 10.0  # position and value, before they are packed
 OUTLIER_SHARE: Final = 0.02  # sampled items that may stay outside the frame; benchmarks/thresholds.py::sweep_patched
@@ -88,7 +88,7 @@ SAMPLE_WINDOW: Final = 32  # benchmarks/thresholds.py::sweep_chosen
 
 
 # ------------------------------------------------------------------------------- doubles, booleans, text, byte strings
-# Their sweeps are in benchmarks/thresholds_text_floats.py.
+# Their sweeps are in benchmarks/thresholds_text_floats.py. What all encodings of a type have in common is left out.
 
 __all__ += [
     "BITS_CONST_MIN_ITEMS",
@@ -102,12 +102,15 @@ __all__ += [
     "F64_NS",
     "FLOAT_DICT_BLOCK_NS",
     "FLOAT_DICT_NS",
+    "FLOAT_DICT_SAMPLED",
+    "FLOAT_DICT_SHARE",
     "FLOAT_MIN_ITEMS",
     "FLOAT_MIN_MEAN_RUN",
     "FLOAT_PATCHED_BLOCK_NS",
     "FLOAT_PATCH_BYTES",
     "FLOAT_PATCH_NS",
     "FLOAT_SAMPLE",
+    "FLOAT_WHOLE",
     "MAX_EXCEPTIONS",
     "MAX_LIKE_EXCEPTIONS",
     "TEXT_CODE_NS",
@@ -121,11 +124,13 @@ __all__ += [
 
 F64_NS: Final = 0.2  # to an array, as above; benchmarks/thresholds_text_floats.py::sweep_floats
 F32_BLOCK_NS: Final = 1000.0
-F32_NS: Final = 0.4
+F32_NS: Final = 0.2
 DECIMAL_BLOCK_NS: Final = 4500.0  # with the integers; benchmarks/thresholds_text_floats.py::sweep_decimals
 DECIMAL_NS: Final = 1.0
 FLOAT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks; benchmarks/thresholds_text_floats.py::sweep_float_dict
-FLOAT_DICT_NS: Final = 1.2
+FLOAT_DICT_NS: Final = 0.9
+FLOAT_DICT_SAMPLED: Final = 4  # values of the sample for each distinct one, before a dictionary is tried
+FLOAT_DICT_SHARE: Final = 8  # values of the block for each distinct one, and for each that the sample missed
 FLOAT_PATCHED_BLOCK_NS: Final = 6000.0  # with the exceptions; benchmarks/thresholds_text_floats.py::sweep_exceptions
 FLOAT_PATCH_NS: Final = 6.0
 FLOAT_PATCH_BYTES: Final = 9.5  # a position and eight bytes
@@ -134,13 +139,14 @@ MAX_LIKE_EXCEPTIONS: Final = 0.25  # if all have the same bits, like NaN for wha
 FLOAT_MIN_MEAN_RUN: Final = 8.0  # below, others are as fast; benchmarks/thresholds_text_floats.py::sweep_float_runs
 FLOAT_MIN_ITEMS: Final = 192  # below, no block wins back what it costs; sweep_decimals
 FLOAT_SAMPLE: Final = 256  # values looked at first; benchmarks/thresholds_text_floats.py::sweep_chosen_floats
+FLOAT_WHOLE: Final = 1024  # up to here decimals are tried on all at once: numpy's calls cost more than the items
 
 BITS_CONST_MIN_ITEMS: Final = 8  # up to a byte of bits nothing is saved
 BITS_RUNS_MIN_ITEMS: Final = 512  # benchmarks/thresholds_text_floats.py::sweep_bits
 BITS_MIN_MEAN_RUN: Final = 64.0  # a run is about two bytes: a quarter of the bits that it stands for; sweep_bits
 
-TEXT_CUT_NS: Final = 20.0  # an item out of SPLIT; benchmarks/thresholds_text_floats.py::sweep_text
-BYTES_CUT_NS: Final = 30.0  # an item out of LENGTHS; benchmarks/thresholds_text_floats.py::sweep_bytes
+TEXT_CUT_NS: Final = 22.0  # an item out of SPLIT; benchmarks/thresholds_text_floats.py::sweep_text
+BYTES_CUT_NS: Final = 40.0  # an item out of LENGTHS; benchmarks/thresholds_text_floats.py::sweep_bytes
 TEXT_CODE_NS: Final = 7.0  # an item out of DICT; benchmarks/thresholds_text_floats.py::sweep_text_dict
 TEXT_DISTINCT_NS: Final = 20.0  # a distinct one, on top of cutting it
 TEXT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks

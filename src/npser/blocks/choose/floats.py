@@ -1,9 +1,9 @@
 """Which encoding a block of doubles gets.
 
-Strategy: a sample of at most 256 values, spread over the block, is tried with each encoding, so that doubles with all
-their bits in use (the common hard case) cost little more than a copy. Each encoding that the sample admits is a
-candidate with an estimated cost; the cheapest one is then tried on the whole block, bit for bit, and if the sample
-was wrong the next candidate gets its turn. The last one, as they are, always works.
+Strategy: a sample of 256 values, spread over the block, is tried with each encoding, so that doubles with all their
+bits in use (the common hard case) cost little more than a copy. Each encoding that the sample admits, at an estimated
+cost below those before it, is a candidate; the cheapest one is then tried on the whole block, bit for bit, and if the
+sample was wrong the next candidate gets its turn. The last one, as they are, always works.
 Equality is equality of the 64 bits, so -0.0 and NaN payloads need no case of their own: they just do not fit.
 """
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from npser.blocks import floats as blocks
 from npser.blocks.choose import costs
+from npser.blocks.choose.codes import find_codes
 from npser.blocks.choose.ints import write_ints
 from npser.blocks.ints import run_starts
 from npser.blocks.sink import Sink
@@ -27,9 +28,6 @@ __all__ = ["write_floats"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Attempt = Callable[[Sink, Floats], bool]
-Candidate = tuple[float, Attempt]
 
 FRACTIONS: Final = np.sort(np.arange(1, costs.FLOAT_SAMPLE + 1) * (np.sqrt(5.0) / 2 - 0.5) % 1)
 """Where the sample is taken: multiples of the golden ratio, spread evenly but without a period of their own."""
@@ -38,11 +36,18 @@ SCALES: Final = frozenset(range(len(blocks.POWERS)))
 POWERS: Final = np.array(blocks.POWERS, "<f8")
 EXACT: Final = 2.0**53  # up to here every integer is a double
 NOT_F32: Final = np.uint64((1 << 29) - 1)  # mantissa bits that a float32 lacks
-LOOKED_AT = 12  # values whose digits are counted
-REFUSED = 3  # of which so many may have too many digits
+LOOKED_AT = 8  # values whose digits are counted
+REFUSED = 2  # of which so many may have too many digits
 DIGITS = 16  # more do not fit an exact integer
 CHUNK = 1 << 13
 HOPELESS: Final = float("inf")
+
+
+class Candidate(NamedTuple):
+    """What reading and keeping it would cost, and a try to write it."""
+
+    cost: float
+    attempt: Callable[[Sink, Floats], bool]
 
 
 def write_floats(sink: Sink, values: Floats) -> None:
@@ -94,9 +99,15 @@ def _write_varied(sink: Sink, values: Floats) -> None:
         _write_plain(sink, values)
         return
     sample = values if n <= costs.FLOAT_SAMPLE else values.take((FRACTIONS * n).astype(np.intp))
-    candidates = [found for propose in PROPOSALS if (found := propose(sample, n)) is not None]
-    for cost, attempt in sorted(candidates, key=lambda candidate: candidate[0]):
-        if cost < _cost_as_they_are(n) and attempt(sink, values):
+    candidates: list[Candidate] = []
+    limit = _cost_as_they_are(n)
+    for propose in PROPOSALS:
+        found = propose(values, sample, limit)
+        if found is not None and found.cost < limit:
+            candidates.append(found)
+            limit = found.cost
+    for candidate in reversed(candidates):
+        if candidate.attempt(sink, values):
             return
     blocks.write_f64(sink, values)
 
@@ -108,10 +119,11 @@ def _cost_as_they_are(n: int) -> float:
 # ------------------------------------------------------------------------------------------------------------- float32
 
 
-def _propose_f32(sample: Floats, n: int) -> Candidate | None:
-    if (sample.view("<u8") & NOT_F32).any() or not _are_f32(sample):
+def _propose_f32(values: Floats, sample: Floats, limit: float) -> Candidate | None:
+    cost = costs.F32_BLOCK_NS + values.size * (costs.F32_NS + 4 * costs.BYTE_NS)
+    if cost >= limit or (sample.view("<u8") & NOT_F32).any() or not _are_f32(sample):
         return None
-    return costs.F32_BLOCK_NS + n * (costs.F32_NS + 4 * costs.BYTE_NS), _try_f32
+    return Candidate(cost, _try_f32)
 
 
 def _are_f32(values: Floats) -> bool:
@@ -129,40 +141,38 @@ def _try_f32(sink: Sink, values: Floats) -> bool:
 # ---------------------------------------------------------------------------------------------------------- dictionary
 
 
-def _propose_dict(sample: Floats, n: int) -> Candidate | None:
-    table = _distinct(sample.view("<u8"))
-    if table.size * 4 > sample.size:
+def _propose_dict(values: Floats, sample: Floats, limit: float) -> Candidate | None:
+    if _dict_cost(values.size, 1) >= limit:
         return None
-    nbytes = n * int(table.size).bit_length() / 8 + 8 * table.size
-    return costs.FLOAT_DICT_BLOCK_NS + n * costs.FLOAT_DICT_NS + nbytes * costs.BYTE_NS, partial(_try_dict, table)
+    table = _distinct(sample.view("<i8"))
+    if table.size * costs.FLOAT_DICT_SAMPLED > sample.size:
+        return None
+    return Candidate(_dict_cost(values.size, table.size), partial(_try_dict, table))
 
 
-def _distinct(words: Words) -> Words:
+def _dict_cost(n: int, distinct: int) -> float:
+    nbytes = n * distinct.bit_length() / 8 + 8 * distinct
+    return costs.FLOAT_DICT_BLOCK_NS + n * costs.FLOAT_DICT_NS + nbytes * costs.BYTE_NS
+
+
+def _distinct(words: Ints) -> Ints:
     """(n,) -> (d,) in order. For a few hundred, np.unique takes several times as long."""
     ordered = np.sort(words)
     return ordered[run_starts(ordered)]
 
 
-def _try_dict(table: Words, sink: Sink, values: Floats) -> bool:
-    words = values.view("<u8")
-    codes, known = _codes(table, words)
-    if not known.all():
-        rest = words[~known]
-        if rest.size * 8 > words.size:
+def _try_dict(table: Ints, sink: Sink, values: Floats) -> bool:
+    words = values.view("<i8")
+    codes, lacking = find_codes(table, words)
+    if lacking.size:
+        if lacking.size * costs.FLOAT_DICT_SHARE > words.size:
             return False
-        table = _distinct(np.concatenate((table, rest)))
-        if table.size * 8 > words.size:
+        table = _distinct(np.concatenate((table, lacking)))
+        if table.size * costs.FLOAT_DICT_SHARE > words.size:
             return False
-        codes, _ = _codes(table, words)
+        codes, _ = find_codes(table, words)
     blocks.write_dict(sink, table.view("<f8"), codes, _write_plain, write_ints)
     return True
-
-
-def _codes(table: Words, words: Words) -> tuple[Ints, NDArray[np.bool_]]:
-    """(d,) sorted, (n,) -> (n,) places in the table, and which of the words are there."""
-    codes = np.searchsorted(table, words).astype("<i8", copy=False)
-    np.minimum(codes, table.size - 1, out=codes)
-    return codes, table.take(codes) == words
 
 
 # ------------------------------------------------------------------------------------------------------------ decimals
@@ -178,9 +188,14 @@ class Trial(NamedTuple):
     """Positions of the values that do not come back: exceptions."""
 
 
-def _propose_decimal(sample: Floats, n: int) -> Candidate | None:
+def _propose_decimal(values: Floats, sample: Floats, limit: float) -> Candidate | None:
     scales = _likely_scales(sample)
-    return min((_estimate(sample, n, k) for k in scales), key=lambda found: found[0], default=None)
+    if values.size <= costs.FLOAT_WHOLE:
+        trials = [_trial(k, values) for k in scales]
+        found = [Candidate(trial.cost, partial(_write_decimals, trial)) for trial in trials]
+    else:
+        found = [_estimate(sample, values.size, k) for k in scales]
+    return min(found, key=lambda candidate: candidate.cost, default=None)
 
 
 def _estimate(sample: Floats, n: int, k: int) -> Candidate:
@@ -188,14 +203,14 @@ def _estimate(sample: Floats, n: int, k: int) -> Candidate:
     good = ints[fits]
     missed = n * (1 - good.size / sample.size)
     cost = _cost(n, good, missed, costs.FLOAT_PATCH_BYTES) if missed <= n * costs.MAX_LIKE_EXCEPTIONS else HOPELESS
-    return cost, partial(_try_decimal, k)
+    return Candidate(cost, partial(_try_decimal, k))
 
 
 def _likely_scales(values: Floats) -> set[int]:
     """How many decimals a few of the values have: the most that any of them has, and the most common number.
 
     Method: `repr` of a float is the shortest decimal that gives it back, so its digits are the integer and its
-    point is the scale. Doubles that come out of arithmetic have 16 or 17 digits and are refused after four.
+    point is the scale. Doubles that come out of arithmetic have 16 or 17 digits and are refused after three.
     """
     scales: list[int] = []
     refused = 0
@@ -233,10 +248,13 @@ def _cost(n: int, good: Ints, odd: float, odd_bytes: float) -> float:
 
 
 def _try_decimal(k: int, sink: Sink, values: Floats) -> bool:
-    trial = _trial(k, values)
+    return _write_decimals(_trial(k, values), sink, values)
+
+
+def _write_decimals(trial: Trial, sink: Sink, values: Floats) -> bool:
     if trial.odd.size:
-        more = max(_likely_scales(values[trial.odd]), default=k)  # the sample may have missed the longest
-        if more > k:
+        more = max(_likely_scales(values[trial.odd]), default=0)  # those looked at may have been the shorter ones
+        if more > trial.k:
             trial = min(trial, _trial(more, values), key=lambda trial: trial.cost)
     if trial.cost >= _cost_as_they_are(values.size):
         return False

@@ -1,0 +1,496 @@
+"""Any bytes at all give a value or an NpserError, quickly, and in memory bounded by the input.
+
+Strategy: a corpus with every node and every kind of column is cut, changed, lengthened and shortened in every way that is
+cheap to enumerate and in random ways for the rest. The environment's NPSER_MUTATIONS says how many random ones;
+`python tests/test_malformed.py 100000` runs as many and prints what it finds. The bombs are made by hand: counts and
+lengths that no writer would write, each with the most that it may cost.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1] / "src"), str(Path(__file__).parent)]
+
+import numpy as np
+import pytest
+
+import npser
+from npser.blocks.choose import write_ints
+from npser.blocks.sink import Sink
+from npser.columns.kinds import READERS
+from npser.errors import DecodeError, LimitError, NpserError, TruncatedError
+from npser.shapes.build import PARSERS
+from npser.tags import BytesCode, FloatCode, IntCode, Kind, Node, TextCode
+from values import ARRAYS, CLASSES, MAKERS, SCALARS, Box
+
+MUTATIONS: Final = int(os.environ.get("NPSER_MUTATIONS", "5000"))
+
+SECONDS = 1.0
+"""Nothing may take longer."""
+
+MEGABYTES = 192
+"""What a small payload may make the decoder hold: a million items of the default budget, none more than 192 bytes."""
+
+HEADER: Final = b"\xc1\x01"
+
+OPTIONS: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"classes": CLASSES},
+    {"numbers": "array", "tables": "columns"},
+    {"copy": "never", "classes": CLASSES},
+)
+
+
+@lru_cache(maxsize=1)
+def corpus() -> dict[str, bytes]:
+    """Name -> a payload: every type alone and as a short and a longer column, and shapes of every node."""
+    found: dict[str, bytes] = {}
+    for name, maker in MAKERS.items():
+        if not name.startswith(("ndarray", "numpy", "dict/many")):
+            found[f"{name} x 3"] = npser.dumps(maker(3))
+            found[f"{name} x 40"] = npser.dumps(maker(40))
+            found[f"{name} alone"] = npser.dumps(maker(2)[1])
+    for i, array in enumerate(ARRAYS):
+        if array.nbytes < 2000:
+            found[f"array {i} {array.dtype}"] = npser.dumps(array)
+    found |= {f"scalar {i}": npser.dumps(scalar) for i, scalar in enumerate(SCALARS)}
+    shared, loop = Box(1), []
+    loop += [loop, {"in": loop}, {1, 2}]
+    found |= {
+        "references": npser.dumps([shared, [shared, {"x": shared}]]),
+        "preserved": npser.dumps(loop, identity="preserve"),
+        "arrays": npser.dumps({"a": [np.arange(9.0), np.arange(3), np.eye(2, order="F")], "b": np.array([1, "a"], object)}),
+        "strings": npser.dumps([f"s{i}" for i in range(300)]),
+        "table": npser.dumps([{"a": i, "b": str(i), "c": None if i % 3 else 0.5, "d": [i]} for i in range(30)]),
+        "mixed": npser.dumps([1, "a", None, 2.5, b"x", True, 2**70] * 5),
+        "one int": npser.dumps(1234567),
+        "one str": npser.dumps("npser"),
+    }
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------- the promise
+
+
+class Broken(AssertionError):
+    """The promise was not kept."""
+
+
+def decode(data: bytes, options: dict[str, Any]) -> None:
+    """Decode; raises `Broken` for anything but a value or an NpserError in time."""
+    start = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        npser.loads(data, **options)
+    except NpserError as error:
+        if error.pos is not None and not 0 <= error.pos <= len(data):
+            raise Broken(f"pos {error.pos} of {len(data)} bytes: {error}\n{data.hex()}") from error
+        str(error)
+    except BaseException as error:
+        raise Broken(f"{type(error).__name__}: {error} with {options}\n{data.hex()}") from error
+    taken = time.perf_counter() - start
+    if taken > SECONDS:
+        raise Broken(f"{taken:.1f} s with {options}\n{data.hex()}")
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
+    if grown > 2 * MEGABYTES:
+        raise Broken(f"{grown} MB more with {options}\n{data.hex()}")
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    """Up to four small damages."""
+    out = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        at = rng.randrange(2, len(out) + 1) if len(out) > 2 else len(out)
+        way = rng.randrange(7)
+        if way == 0 and at < len(out):
+            out[at] = rng.randrange(256)
+        elif way == 1 and at < len(out):
+            out[at] ^= 1 << rng.randrange(8)
+        elif way == 2:
+            out[at:at] = rng.randbytes(rng.choice((1, 1, 2, 8)))
+        elif way == 3:
+            del out[at : at + rng.choice((1, 1, 2, 8))]
+        elif way == 4 and at < len(out):
+            out[at] = rng.choice((0, 1, 2, 0x7F, 0x80, 0xFF, 0x10, 0x14, 0x20))
+        elif way == 5:
+            out[at : at + 1] = bytes([0xFF] * rng.randrange(1, 9)) + b"\x01"
+        else:
+            other = rng.randrange(2, len(out) + 1) if len(out) > 2 else at
+            out[at : at + 8] = out[other : other + 8]
+    return bytes(out)
+
+
+def test_the_corpus_has_every_node_and_every_kind() -> None:
+    """Measured by what the readers are asked for while the corpus is read."""
+    seen: set[str] = set()
+
+    def spied(name: str, table: dict[int, Any], code: int) -> Callable[..., Any]:
+        read = table[code]
+
+        def spy(*arguments: Any) -> Any:
+            seen.add(f"{name} {code}")
+            return read(*arguments)
+
+        return spy
+
+    tables = {"node": PARSERS, "kind": READERS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("npser.shapes.build._shapes", {})
+        for name, table in tables.items():
+            for code in list(table):
+                patch.setitem(table, code, spied(name, table, code))
+        for data in corpus().values():
+            npser.loads(data)
+    # Nones, Trues and Falses that are all of a column's items have no body to read unless they stand inside another.
+    silent = {f"kind {kind}" for kind in (Kind.NONE, Kind.FALSE, Kind.TRUE)}
+    missing = {f"{name} {code}" for name, table in tables.items() for code in table} - seen - silent
+    assert not missing
+    assert len(corpus()) > 60
+
+
+def test_every_prefix() -> None:
+    for data in corpus().values():
+        for end in range(len(data)):
+            if len(data) < 400 or end % 7 == 0:
+                with pytest.raises(DecodeError):
+                    npser.loads(data[:end])
+
+
+def test_every_value_of_every_byte_of_small_payloads() -> None:
+    small = sorted((data for data in corpus().values() if len(data) < 60), key=len)
+    chosen = [small[i] for i in range(0, len(small), max(1, len(small) // 12))]
+    for data in chosen:
+        for at in range(2, len(data)):
+            for byte in range(256):
+                if byte != data[at]:
+                    decode(data[:at] + bytes([byte]) + data[at + 1 :], OPTIONS[(at + byte) % len(OPTIONS)])
+
+
+def test_bytes_inserted_and_deleted_everywhere() -> None:
+    for number, data in enumerate(corpus().values()):
+        for at in range(2, len(data), 1 + len(data) // 30):
+            options = OPTIONS[(number + at) % len(OPTIONS)]
+            decode(data[:at] + data[at + 1 :], options)
+            decode(data[:at] + bytes([at % 256]) + data[at:], options)
+
+
+def test_trailing_bytes_are_refused() -> None:
+    for name, data in corpus().items():
+        for tail in (b"\0", b"\xff", HEADER, data):
+            with pytest.raises(DecodeError):
+                raise AssertionError(f"{name}: {npser.loads(data + tail)!r:.100}")
+
+
+def test_random_bytes_behind_a_header() -> None:
+    rng = random.Random(7)
+    for _ in range(MUTATIONS // 3):
+        decode(HEADER + rng.randbytes(rng.randrange(40)), rng.choice(OPTIONS))
+        decode(HEADER + bytes(rng.choices((0, 1, 2, 3, 4, 8, 16, 18, 0x7F, 0x80, 0xFF), k=rng.randrange(30))), {})
+
+
+def test_random_bytes_behind_a_shape() -> None:
+    rng = random.Random(8)
+    nodes = [int(node) for node in Node]
+    for _ in range(MUTATIONS // 3):
+        shape = bytes(rng.choices([*nodes, 0, 0, 0, 1, 2, 4], k=rng.randrange(1, 12)))
+        decode(HEADER + bytes([0x80 | len(shape)]) + shape + rng.randbytes(rng.randrange(40)), rng.choice(OPTIONS))
+
+
+def mutate_all(count: int, seed: int) -> Iterator[bytes]:
+    rng = random.Random(seed)
+    payloads = list(corpus().values())
+    for _ in range(count):
+        yield mutated(rng, rng.choice(payloads))
+
+
+def test_random_damage() -> None:
+    rng = random.Random(9)
+    for data in mutate_all(MUTATIONS, 10):
+        decode(data, rng.choice(OPTIONS))
+
+
+def test_random_bytes_without_a_header() -> None:
+    rng = random.Random(11)
+    for _ in range(2000):
+        with pytest.raises(NpserError):
+            npser.loads(rng.randbytes(rng.randrange(20)))
+
+
+# ---------------------------------------------------------------------------------------------------------------- bombs
+
+
+def uvarint(value: int) -> bytes:
+    sink = Sink()
+    sink.uvarint(value)
+    return bytes(sink.out)
+
+
+def text(value: str) -> bytes:
+    """A name in a shape, the first time."""
+    return uvarint(len(value.encode()) << 1) + value.encode()
+
+
+def keys(*names: str) -> bytes:
+    """A key set in a shape, the first time."""
+    return uvarint(len(names) << 1) + b"".join(map(text, names))
+
+
+class Slot(NamedTuple):
+    """A column: its kind, and its body (for kinds with one) or its pooled int64s."""
+
+    kind: int
+    body: bytes = b""
+    pooled: tuple[int, ...] = ()
+
+
+def pooled(*values: int) -> Slot:
+    return Slot(Kind.POOL_I64, pooled=values)
+
+
+def payload(shape: bytes, *slots: Slot) -> bytes:
+    """A payload put together by hand."""
+    out = bytearray(HEADER)
+    out += bytes([0x80 | len(shape)]) if len(shape) < 0x7F else b"\xff" + uvarint(len(shape))
+    out += shape
+    out += bytes(slot.kind for slot in slots)
+    ints = [value for slot in slots for value in slot.pooled]
+    out += bytes([8 if ints else 0]) + (uvarint(len(ints)) if ints else b"")
+    out += b"".join(value.to_bytes(8, "little", signed=True) for value in ints)
+    bodies = [slot.body for slot in slots if slot.kind >= Kind.INT]
+    out += b"".join(uvarint(len(body) << 1) for body in bodies) + b"".join(bodies)
+    return bytes(out)
+
+
+def ints(values: Any) -> bytes:
+    sink = Sink()
+    write_ints(sink, np.array(values, "<i8"))
+    return bytes(sink.out)
+
+
+def const(value: int) -> bytes:
+    return bytes([IntCode.CONST]) + uvarint(value << 1)
+
+
+def bytes_dict(item: bytes) -> bytes:
+    """Any number of times the same bytes."""
+    distinct = bytes([BytesCode.LENGTHS]) + const(len(item)) + item
+    return bytes([BytesCode.DICT]) + uvarint(1) + distinct + const(0)
+
+
+def text_dict(item: str) -> bytes:
+    """Any number of times the same text."""
+    raw = item.encode()
+    distinct = bytes([TextCode.LENGTHS]) + const(len(item)) + uvarint(len(raw)) + raw
+    return bytes([TextCode.DICT]) + uvarint(1) + distinct + const(0)
+
+
+NODE = {node.name: bytes([node]) for node in Node}
+LEAF, LIST = NODE["LEAF"], NODE["LIST"]
+NONE = Slot(Kind.NONE)
+HUGE = 2**62
+MANY = 10**6
+LONG = 100_000
+"""Bytes of an item that stands once in a payload."""
+
+
+def many(kind: int, body: bytes, count: int = MANY // 2) -> bytes:
+    """A list of so many items in a column of that body."""
+    return payload(LIST + LEAF, pooled(count), Slot(kind, body))
+
+
+BOMBS: Final[dict[str, bytes]] = {
+    **{
+        f"{count} x {name}": payload(LIST + shape, pooled(count), *slots)
+        for count in (2**31, 2**40, HUGE, 2**63 - 1)
+        for name, shape, slots in (
+            ("None", LEAF, (NONE,)),
+            ("True", LEAF, (Slot(Kind.TRUE),)),
+            ("empty record", NODE["RECORD"] + text("a:B") + keys(), ()),
+            ("record", NODE["RECORD"] + text("a:B") + keys("x") + LEAF, (NONE,)),
+            ("known record", NODE["RECORD"] + text("values:Box") + keys("value") + LEAF, (NONE,)),
+            ("named tuple", NODE["NAMED_TUPLE"] + text("a:B") + keys("x") + LEAF, (NONE,)),
+            ("empty named tuple", NODE["NAMED_TUPLE"] + text("a:B") + keys(), ()),
+            ("varied record", NODE["VARIED_RECORD"] + text("a:B") + keys("x") + b"\1\1\0" + LEAF, (pooled(), NONE)),
+            ("state", NODE["STATE"] + text("a:B") + LEAF, (NONE,)),
+            ("enum", NODE["ENUM"] + text("a:B"), (NONE,)),
+            ("empty table", NODE["TABLE"] + keys(), ()),
+            ("table", NODE["TABLE"] + keys("x") + LEAF, (NONE,)),
+            ("row", NODE["TUPLE_ROW"] + b"\2" + LEAF + LEAF, (NONE, NONE)),
+            ("list row", NODE["LIST_ROW"] + b"\1" + LEAF, (NONE,)),
+            ("slice", NODE["SLICE"] + LEAF * 3, (NONE, NONE, NONE)),
+            ("list", LIST + LEAF, (Slot(Kind.INT, const(0)), NONE)),
+            ("set", NODE["SET"] + LEAF, (Slot(Kind.INT, const(1)), NONE)),
+            ("deque", NODE["DEQUE"] + LEAF, (Slot(Kind.INT, const(0)), NONE, NONE)),
+            ("dict", NODE["DICT"] + LEAF + LEAF, (Slot(Kind.INT, const(1)), NONE, NONE)),
+            ("union", NODE["UNION"] + b"\2" + LEAF + LEAF, (Slot(Kind.INT, const(0)), NONE, NONE)),
+            ("reference", NODE["REFERENCE"], (Slot(Kind.INT, const(0)),)),
+            ("array", NODE["ARRAY"], (Slot(Kind.ARRAY, b"\1\4" + const(0) + const(0) + b"\1\0\0\0"),)),
+            ("object array", NODE["OBJECT_ARRAY"] + LEAF, (Slot(Kind.INT, const(0)), pooled(), NONE, NONE)),
+        )
+    },
+    **{
+        f"{count} x {kind.name} out of nothing": many(kind, body, count)
+        for count in (2**40, HUGE)
+        for kind in Kind
+        if kind >= Kind.INT
+        for body in (b"", b"\0", b"\0\0\0\0", const(0), b"\1\1\1\1\1\1", const(0) * 3, b"\x10" + const(0) + b"\x10" + const(0))
+    },
+    **{
+        f"preserved {name}": payload(NODE["PRESERVE"] + LIST + shape + LEAF, pooled(2**40), NONE)
+        for name, shape in (("row", NODE["LIST_ROW"] + b"\1"), ("table", NODE["TABLE"] + keys("x")))
+    },
+    "rows in rows": payload(LIST + (NODE["TUPLE_ROW"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
+    "lists in rows": payload(LIST + (NODE["LIST_ROW"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
+    "tables in tables": payload(LIST + NODE["TABLE"] + keys("x") + (NODE["TABLE"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
+    "records in records": payload(
+        LIST + NODE["RECORD"] + text("a:B") + keys("x") + (NODE["RECORD"] + b"\1\1") * 500 + LEAF, pooled(MANY), NONE
+    ),
+    "states in states": payload(LIST + NODE["STATE"] + text("a:B") + (NODE["STATE"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
+    "slices in slices": payload(LIST + (NODE["SLICE"] + LEAF + LEAF) * 250 + LEAF, pooled(MANY), *[NONE] * 501),
+    "object arrays of huge shape": payload(
+        NODE["OBJECT_ARRAY"] + LEAF, pooled(40), Slot(Kind.INT, ints([HUGE] * 40)), NONE, NONE
+    ),
+    "bytearrays of one": many(Kind.BYTEARRAY, bytes_dict(b"x" * LONG)),
+    "large ints of one": many(Kind.BIGINT, bytes_dict(b"\1" * LONG)),
+    "decimals of one": many(Kind.DECIMAL, b"\0" + text_dict("7" * LONG)),
+    "paths of one": many(Kind.PATH, const(0) + text_dict("/" + "a/" * (LONG // 2) + "b")),
+    "addresses of one": many(Kind.IP, const(1) + text_dict("fe80::1%" + "a" * LONG)),
+    "fractions of one": many(
+        Kind.FRACTION, bytes([Kind.BIGINT]) + bytes_dict(b"\1" * LONG) + bytes([Kind.INT]) + const(1)
+    ),
+    "ranges of one": many(
+        Kind.RANGE, (bytes([Kind.BIGINT]) + bytes_dict(b"\1" * LONG)) * 2 + bytes([Kind.INT]) + const(1)
+    ),
+    "numpy strings of one": many(Kind.SCALAR, b"\1" + npser.dumps(np.array([], "U0"))[12:15] + text_dict("x" * LONG)),
+    "a fraction of two long ints": npser.dumps([])[:0]
+    + HEADER
+    + bytes([Kind.FRACTION])
+    + (bytes([Kind.BIGINT, BytesCode.LENGTHS]) + const(200_000) + b"\x35" * 200_000) * 2,
+    "a decimal of a huge exponent": HEADER + bytes([Kind.DECIMAL, 1]) + const(999999999999999999) + bytes([Kind.INT]) + const(1),
+    "runs within runs": many(Kind.INT, (bytes([IntCode.RUNS]) + uvarint(MANY)) * 5 + const(1), HUGE),
+    "a dictionary of dictionaries": many(Kind.TEXT, (bytes([TextCode.DICT]) + uvarint(MANY)) * 9, MANY),
+    "patches on patches": many(Kind.FLOAT, (bytes([FloatCode.PATCHED]) + uvarint(MANY)) * 9, MANY),
+    "one body a hundred times": b"".join(
+        (
+            HEADER,
+            b"\xe6" + NODE["TUPLE_ROW"] + bytes([100]) + LEAF * 100,
+            bytes([Kind.BYTES]) * 100,
+            b"\0",
+            uvarint(LONG + 20 << 1) + b"\1" * 99,
+            bytes([BytesCode.LENGTHS]) + const(LONG) + b"x" * (LONG + 20),
+        )
+    ),
+    "a shape of 2**62 keys": payload(NODE["TABLE"] + uvarint(HUGE << 1)),
+    "a name of 2**62 bytes": payload(NODE["ENUM"] + uvarint(HUGE << 1)),
+    "a row of 2**62 items": payload(NODE["TUPLE_ROW"] + uvarint(HUGE)),
+    "a union of 2**62": payload(NODE["UNION"] + uvarint(HUGE)),
+    "2**62 patterns": payload(NODE["VARIED_TABLE"] + keys("x") + uvarint(HUGE)),
+    "a shape of 2**62 bytes": HEADER + b"\xff" + uvarint(HUGE) + LEAF,
+    "pools of 2**62": HEADER + b"\x81" + LEAF + bytes([Kind.POOL_U8, 63]) + uvarint(HUGE) * 6,
+    "a body of 2**62 bytes": HEADER + b"\x81" + LEAF + bytes([Kind.INT, 0]) + uvarint(HUGE << 1),
+    "a body that is body 2**62": HEADER + b"\x81" + LEAF + bytes([Kind.INT, 0]) + uvarint(HUGE << 1 | 1),
+}
+"""Name -> a payload that asks for far more than it brings."""
+
+
+def _held(data: bytes, options: dict[str, Any]) -> tuple[float, float, object]:
+    """Seconds, megabytes at the peak, and what came of it."""
+    tracemalloc.start()
+    start = time.perf_counter()
+    try:
+        came: object = type(npser.loads(data, **options)).__name__
+    except NpserError as error:
+        came = error
+    taken = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    return taken, peak, came
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_do_not_go_off(name: str) -> None:
+    data = BOMBS[name]
+    for options in OPTIONS:
+        taken, peak, came = _held(data, options)
+        assert peak < MEGABYTES + 10 * len(data) / 2**20, came
+        assert taken < 4 * SECONDS, came  # tracing costs about three quarters of it
+
+
+@pytest.mark.parametrize("code", [code for code in range(256) if code not in set(Kind)])
+def test_unknown_kinds_are_refused(code: int) -> None:
+    for data in (HEADER + bytes([code]), payload(LEAF, Slot(code)), payload(LIST + LEAF, pooled(5), Slot(code, b"abc"))):
+        if not 0x40 <= data[2] < 0x80 or len(data) > 3:
+            with pytest.raises(DecodeError):
+                npser.loads(data)
+
+
+@pytest.mark.parametrize("code", [code for code in range(256) if code not in PARSERS and code != Node.PRESERVE])
+def test_unknown_nodes_are_refused(code: int) -> None:
+    with pytest.raises(DecodeError, match="no such node"):
+        npser.loads(payload(bytes([code]), NONE))
+
+
+def test_truncation_is_called_so() -> None:
+    for value in (1, "abc", 2.5, b"abc", 2**70):
+        data = npser.dumps(value)
+        for end in range(len(data)):
+            with pytest.raises(TruncatedError):
+                npser.loads(data[:end])
+
+
+def test_a_duplicate_key_is_refused() -> None:
+    pair = npser.dumps({1: "a", 2: "b"})
+    assert pair.count(b"\1\2") == 1
+    with pytest.raises(DecodeError, match="twice"):
+        npser.loads(pair.replace(b"\1\2", b"\1\1"))
+
+
+def test_a_duplicate_member_of_a_set_is_refused() -> None:
+    pair = npser.dumps({1, 2})
+    assert pair.count(b"\1\2") == 1
+    with pytest.raises(DecodeError, match="twice"):
+        npser.loads(pair.replace(b"\1\2", b"\1\1"))
+
+
+def test_an_unhashable_key_is_refused() -> None:
+    for node, slots in (("SET", 1), ("FROZENSET", 1), ("DICT", 2)):
+        shape = NODE[node] + LIST + LEAF + LEAF * (slots - 1)
+        with pytest.raises(DecodeError, match="cannot hold"):
+            npser.loads(payload(shape, pooled(1), pooled(0), NONE, *[NONE] * (slots - 1)))
+
+
+def test_lowered_limits_hold() -> None:
+    data = npser.dumps([None] * 1000)
+    with pytest.raises(LimitError):
+        npser.loads(data, limits=npser.Limits(items=10, expansion=0))
+
+
+def main(count: int) -> int:
+    """Random damage, as a script; the number of broken promises."""
+    rng = random.Random(count)
+    broken = 0
+    for done, data in enumerate(mutate_all(count, count + 1)):
+        try:
+            decode(data, rng.choice(OPTIONS))
+        except Broken as error:
+            broken += 1
+            print(error)
+        if done % 20_000 == 19_999:
+            print(f"{done + 1} of {count}")
+    print(f"{count} damaged payloads: {broken} that gave neither a value nor an NpserError in time")
+    return broken
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(int(sys.argv[1])), 1))
