@@ -42,6 +42,7 @@ COLUMNS = {
     "one lone surrogate": lambda n: [f"{i}" if i != n // 2 else "\ud800" for i in range(n)],
     "surrogates in categories": lambda n: [("\ud83d", "\ude02", "x")[i % 3] * 9 for i in range(n)],
     "rare repeats": lambda n: [f"{i if i % 9 else 0}" for i in range(n)],
+    "half missing": lambda n: ["" if i % 3 else f"a longer text {i}" for i in range(n)],
     "growing": lambda n: ["x" * i for i in range(n)],
 }
 
@@ -93,6 +94,7 @@ def test_bytes_come_back(name, n):
         ("one", TextCode.DICT, 1),
         ("one character", TextCode.DICT, 26),
         ("rare repeats", TextCode.SPLIT, 0),
+        ("half missing", TextCode.DICT, None),
     ],
 )
 def test_what_is_chosen(name, code, second):

@@ -45,7 +45,8 @@ def both(arrays: list[Any]) -> bytes:
     data = check(write_arrays, READERS, arrays, key)
     check(write_arrays, VIEWS, arrays, key)
     for array in read_arrays(Cursor(memoryview(data), 1), len(arrays)):
-        assert array.flags.writeable and array.flags.owndata and array.flags.aligned
+        assert array.flags.writeable and array.flags.owndata
+        assert array.flags.aligned or not array.dtype.alignment  # numpy 1 has dtypes of alignment 0
         assert array.flags.c_contiguous or array.flags.f_contiguous
     for array in read_array_views(Cursor(memoryview(bytearray(data)), 1), len(arrays)):
         assert not array.flags.writeable

@@ -119,7 +119,7 @@ STRUCTS: list[Any] = [
     np.dtype([("a", "i1"), ("b", "f8"), ("c", "i2")], align=True),
     np.dtype([("a", "i1"), ("in", np.dtype([("b", "i1"), ("c", "f8")], align=True))]),
     np.dtype([("a", "i1"), ("in", np.dtype([("b", "i1"), ("c", "f8")], align=True), (2,))], align=True),
-    np.dtype([], align=True),
+    *([np.dtype([], align=True)] if np.dtype([], align=True).alignment else []),
     RECORD,
     [("r", RECORD), ("s", RECORD, (2, 2))],
     np.dtype((np.record, np.dtype([("a", "i1"), ("b", "f8")], align=True))),
@@ -242,6 +242,17 @@ def test_bad_bytes(raw: bytes) -> None:
     refused(lambda cursor, n: [read_dtype(cursor)], raw, 1)
 
 
+def test_an_aligned_structure_without_fields() -> None:
+    # numpy 1 gives it the alignment 0 and then divides by it
+    for size in (0, 8):
+        raw = struct_bytes(size, flags=1)
+        for data in (raw, struct_bytes(size, field(b"a", 0, raw), flags=1)):
+            if np.dtype([], align=True).alignment:
+                assert dtype_bytes(read_dtype(Cursor(memoryview(data)))) == data
+            else:
+                refused(lambda cursor, n: [read_dtype(cursor)], data, 1, "numpy 2")
+
+
 units = st.tuples(st.sampled_from(dtypecodes.UNITS[:-1]), st.integers(1, 2**31 - 1))
 moments = st.builds(
     lambda kind, order, unit: np.dtype(f"{order}{kind}8[{unit[1]}{unit[0]}]"),
@@ -254,9 +265,9 @@ structs = st.recursive(
     plain,
     lambda inner: (
         hnp.array_dtypes(inner, max_size=4, allow_subarrays=True)
-        | st.lists(st.tuples(st.text(min_size=1), inner), max_size=4, unique_by=lambda pair: pair[0]).flatmap(
-            lambda fields: st.booleans().map(lambda align: np.dtype(fields, align=align))
-        )
+        | st.lists(
+            st.tuples(st.text(min_size=1), inner), min_size=1, max_size=4, unique_by=lambda pair: pair[0]
+        ).flatmap(lambda fields: st.booleans().map(lambda align: np.dtype(fields, align=align)))
     ),
     max_leaves=6,
 )

@@ -131,7 +131,7 @@ def test_bad_bytes() -> None:
     refused(read_scalars, b"\1\0\2", 1, "bool")
     refused(read_scalars, b"\1\x14\1abcd", 1, "no scalar")
     refused(read_scalars, b"\1\x13\1a", 1, "no scalar")
-    refused(read_scalars, b"\1\x16\0\0" + bytes(16), 1, "no scalar")
+    refused(read_scalars, b"\1\x16\0\0" + bytes(16), 1, "no scalar|numpy 2")
     refused(read_scalars, b"\1\x18\1\2\1ab", 1, "no scalar")
     refused(read_scalars, b"\1\x15\0", 2**62)
     refused(read_scalars, b"\1\1" + bytes(100), 2**62)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from npser.blocks.binary import FEW, lengths_of, look_up, read_few_lengths, total_length
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import MAX_NESTING, read_ints
+from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError
 from npser.tags import TextCode
@@ -139,6 +139,10 @@ def _read_wtf8(cursor: Cursor, n: int, depth: int) -> list[str]:
 
 def _read_dict(cursor: Cursor, n: int, depth: int) -> list[str]:
     distinct = _read(cursor, cursor.uvarint(), depth + 1)
+    if len(distinct) == 1:  # one text for all: the commonest dictionary needs no look-up
+        if any(read_int_list(cursor, n)):
+            raise cursor.fail("a code that is not below 1")
+        return distinct * n
     return look_up(cursor, distinct, read_ints(cursor, n))
 
 

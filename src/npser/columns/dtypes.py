@@ -260,9 +260,9 @@ def _read_moment(cursor: Cursor, code: int, nesting: int) -> Dtype:
     return np.dtype(f"<{letter}8")
 
 
-def _read_size(cursor: Cursor) -> int:
+def _read_size(cursor: Cursor, unit: int = 1) -> int:
     size = cursor.uvarint()
-    if size > MAX_ITEMSIZE:
+    if size * unit > MAX_ITEMSIZE:  # numpy 1 wraps some of them
         raise cursor.fail(f"size in a dtype over {MAX_ITEMSIZE}")
     return size
 
@@ -301,6 +301,8 @@ def _read_struct(cursor: Cursor, code: int, nesting: int) -> Dtype:
     dtype: Dtype = np.dtype({**spec, "itemsize": itemsize}, align=bool(flags & ALIGNED))  # type: ignore[call-overload]
     if dtype.itemsize != itemsize or dtype.isalignedstruct != bool(flags & ALIGNED):
         raise cursor.fail("a structure that numpy lays out otherwise")
+    if dtype.alignment < 1:  # numpy 1 makes this of no fields, and when it divides by it the process ends
+        raise cursor.fail("an aligned structure without fields needs numpy 2")
     return np.dtype((np.record, dtype)) if flags & RECORD else dtype
 
 
@@ -324,7 +326,7 @@ _READERS: Final[dict[int, Callable[[Cursor, int, int], Dtype]]] = {
     DtypeCode.DATETIME: _read_moment,
     DtypeCode.TIMEDELTA: _read_moment,
     DtypeCode.BYTES: lambda cursor, code, nesting: np.dtype(f"S{_read_size(cursor)}"),
-    DtypeCode.STR: lambda cursor, code, nesting: np.dtype(f"<U{_read_size(cursor)}"),
+    DtypeCode.STR: lambda cursor, code, nesting: np.dtype(f"<U{_read_size(cursor, 4)}"),
     DtypeCode.VOID: lambda cursor, code, nesting: np.dtype(f"V{_read_size(cursor)}"),
     DtypeCode.STRING: _read_string,
     DtypeCode.STRUCT: _read_struct,

@@ -1,4 +1,5 @@
-"""Columns in pools: short ones as they are, middling ones in the few encodings that cost next to nothing to read.
+"""Writing columns into the pools: short ones as they are, middling ones in the few encodings that cost next to nothing to
+read.
 
 Strategy: up to a hundred items or so, reading a block costs more than its items do. So such a column takes its parts
 from the payload's pools, which are decoded by then: one item repeated, a first and a step, a base and small offsets,
@@ -8,16 +9,12 @@ codes into a few distinct items, integers over a power of ten. What fits none of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from npser.columns.pools import F64, I64, POOLS, TEXT, U8, narrowest, read_pools
+from npser.columns.pools import F64, I64, POOLS, TEXT, U8, narrowest
 from npser.tags import Kind
 
-if TYPE_CHECKING:
-    from npser.blocks.cursor import Cursor
-
-__all__ = ["POOL_OF_KIND", "PoolReader", "PoolWriter"]
+__all__ = ["POOLED_ITEMS", "PoolWriter"]
 
 POOLED_ITEMS = 128
 """Columns up to this long may live in the pools; benchmarks/thresholds.py::sweep_pooled."""
@@ -45,8 +42,6 @@ KIND_OF_POOL: Final = (
     Kind.POOL_F64,
     Kind.POOL_TEXT,
 )
-POOL_OF_KIND: Final[dict[int, int]] = {int(kind): pool for pool, kind in enumerate(KIND_OF_POOL)}
-CONSTANTS: Final[dict[int, object]] = {int(Kind.NONE): None, int(Kind.FALSE): False, int(Kind.TRUE): True}
 _NONE_TYPE = type(None)
 _MIXABLE = frozenset({_NONE_TYPE, bool, int, float, str})
 
@@ -251,139 +246,4 @@ _MANY: Final[dict[type, Callable[[list[list[Any]], Any], int | None]]] = {
     int: _put_ints,
     float: _put_floats,
     str: _put_texts,
-}
-
-
-class PoolReader:
-    """The pools of one payload while its slots are being read.
-
-    Parameters
-    ----------
-    cursor : Cursor
-        Stands at the pools; afterwards behind them. Also for the budget and for positions in errors.
-    """
-
-    def __init__(self, cursor: Cursor) -> None:
-        self.cursor = cursor
-        self.pools = read_pools(cursor)
-        self._used = [0] * POOLS
-
-    @property
-    def left(self) -> int:
-        """Items that no slot has taken."""
-        return sum(map(len, self.pools)) - sum(self._used)
-
-    def take(self, pool: int, n: int) -> list[Any]:
-        """The next n items of a pool."""
-        start = self._used[pool]
-        stop = start + n
-        items = self.pools[pool]
-        if stop > len(items):
-            raise self.cursor.fail(f"a slot needs {n} items of pool {pool}, which has {len(items) - start} left")
-        self._used[pool] = stop
-        return items[start:stop]
-
-    def read(self, kind: int, n: int) -> list[Any]:
-        """A column of n leaves of a kind that lives in the pools."""
-        pool = POOL_OF_KIND.get(kind)
-        if pool is not None:
-            return self.take(pool, n)
-        reader = _READERS.get(kind)
-        if reader is None:
-            raise self.cursor.fail(f"no such kind of column: 0x{kind:02x}")
-        return reader(self, n)
-
-    def _pool(self, kind: int, last: int) -> int:
-        pool = POOL_OF_KIND.get(kind)
-        if pool is None or pool > last:
-            raise self.cursor.fail(f"a kind that may not stand here: 0x{kind:02x}")
-        return pool
-
-    def _repeat(self, value: Any, n: int) -> list[Any]:
-        if n > 1:
-            self.cursor.expand(n)
-        return [value] * n
-
-    def _bools(self, n: int) -> list[bool]:
-        raw = self.take(U8, n)
-        if raw and max(raw) > 1:
-            raise self.cursor.fail("a bool that is neither 0 nor 1")
-        return list(map(_BOOLS.__getitem__, raw))
-
-    def _mixed(self, n: int) -> list[Any]:
-        values = []
-        for kind in self.take(U8, n):
-            if kind in CONSTANTS:
-                values.append(CONSTANTS[kind])
-            else:
-                values += self.take(self._pool(kind, TEXT), 1)
-        return values
-
-    def _const(self, n: int) -> list[Any]:
-        (kind,) = self.take(U8, 1)
-        return self._repeat(self.take(self._pool(kind, TEXT), 1)[0], n)
-
-    def _steps(self, n: int) -> list[int]:
-        of_first, of_step = self.take(U8, 2)
-        (first,) = self.take(self._pool(of_first, I64), 1)
-        (step,) = self.take(self._pool(of_step, I64), 1)
-        last = first + step * (n - 1)
-        if not step or not -(1 << 63) <= last < 1 << 63:
-            raise self.cursor.fail(f"{n} steps of {step} from {first}")
-        self.cursor.expand(n)
-        return list(range(first, first + step * n, step))
-
-    def _frame(self, n: int) -> list[int]:
-        (kind,) = self.take(U8, 1)
-        (base,) = self.take(self._pool(kind, I64), 1)
-        values = [base + offset for offset in self.take(U8, n)]
-        if base + 0xFF >= 1 << 63 and max(values, default=0) >= 1 << 63:
-            raise self.cursor.fail("an int beyond 64 bits")
-        return values
-
-    def _codes(self, n: int) -> list[Any]:
-        kind, count = self.take(U8, 2)
-        distinct = self.take(self._pool(kind, TEXT), count)
-        codes = self.take(U8, n)
-        try:
-            return list(map(distinct.__getitem__, codes))
-        except IndexError:
-            raise self.cursor.fail(f"a code that is not below {count}") from None
-
-    def _decimal(self, n: int) -> list[float]:
-        kind, digits = self.take(U8, 2)
-        if digits > MAX_READ_DIGITS:
-            raise self.cursor.fail(f"10**{digits} is no double")
-        scale = 10**digits
-        return [value / scale for value in self.take(self._pool(kind, I64), n)]
-
-    def _some(self, n: int) -> list[Any]:
-        (kind,) = self.take(U8, 1)
-        present = self.take(U8, n)
-        if present and max(present) > 1:
-            raise self.cursor.fail("neither present nor absent")
-        items = iter(self.take(self._pool(kind, TEXT), sum(present)))
-        return [next(items) if there else None for there in present]
-
-
-MAX_READ_DIGITS = 22
-"""10**22 is the largest power of ten that is a double; up to it a division of ints below 2**53 is one rounding."""
-
-_BOOLS = (False, True)
-
-
-def _constant(value: object, reader: PoolReader, n: int) -> list[Any]:
-    return reader._repeat(value, n)
-
-
-_READERS: Final[dict[int, Callable[[PoolReader, int], list[Any]]]] = {
-    **{kind: partial(_constant, value) for kind, value in CONSTANTS.items()},
-    Kind.POOL_BOOL: PoolReader._bools,
-    Kind.POOL_MIXED: PoolReader._mixed,
-    Kind.POOL_CONST: PoolReader._const,
-    Kind.POOL_STEPS: PoolReader._steps,
-    Kind.POOL_FRAME: PoolReader._frame,
-    Kind.POOL_CODES: PoolReader._codes,
-    Kind.POOL_DECIMAL: PoolReader._decimal,
-    Kind.POOL_SOME: PoolReader._some,
 }

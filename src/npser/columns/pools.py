@@ -58,17 +58,17 @@ def write_pools(sink: Sink, pools: list[list[Any]]) -> None:
         write_text(sink, pools[TEXT])
 
 
-def read_pools(cursor: Cursor) -> list[list[Any]]:
-    """Read the six pools."""
+def read_pools(cursor: Cursor) -> list[Any]:
+    """Read the six pools: that of u8 is bytes, whose items are ints already, each other one is a list."""
     mask = cursor.u8()
     if mask >> POOLS:
         raise cursor.fail(f"no such pool: mask 0x{mask:02x}")
     present = _PRESENT[mask]
-    pools: list[list[Any]] = [[], [], [], [], [], []]
+    pools: list[Any] = [b"", [], [], [], [], []]
     for which, count in zip(present, cursor.uvarints(len(present)), strict=True):
         if which == TEXT:
             pools[TEXT] = read_text(cursor, count)
         else:
             raw = cursor.take(count * _SIZES[which])
-            pools[which] = list(raw) if which == U8 else list(struct.unpack(f"<{count}{_FORMATS[which]}", raw))
+            pools[which] = bytes(raw) if which == U8 else list(struct.unpack(f"<{count}{_FORMATS[which]}", raw))
     return pools

@@ -20,13 +20,14 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.ints import read_int_list
 from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.kinds import NUMBER_READERS, READERS, write_column
-from npser.columns.pooled import POOLED_ITEMS, PoolReader, PoolWriter
+from npser.columns.pooled import POOLED_ITEMS, PoolWriter
 from npser.columns.pools import write_pools
+from npser.columns.unpooled import PoolReader, read_cells, read_list
 from npser.errors import DecodeError, TruncatedError
 from npser.tags import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from npser.blocks.sink import Sink
 
@@ -197,24 +198,29 @@ class SlotReader:
         """The next slot as a list of n values."""
         kind = self._kind()
         if kind < FIRST_BODY:
-            return self._pools.read(kind, n)
+            return read_list(self._pools, kind, n)
         values: list[Any] = self._whole(READERS.get(kind), n)
         return values
 
-    def one(self) -> Any:
-        """The next slot, of one value."""
-        return self.many(1)[0]
+    def cells(self, n: int) -> Iterable[Any]:
+        """The next slot as n values that can be iterated once."""
+        at = self._next
+        kind = self.kinds[at]
+        if kind < FIRST_BODY:
+            self._next = at + 1
+            return read_cells(self._pools, kind, n)
+        return self.many(n)
 
     def ints(self, n: int) -> list[int]:
         """The next slot as a list of n ints of structure: never None, never anything but an int64."""
         kind = self._kind()
         if kind in _INT_KINDS:
-            return self._pools.read(kind, n)
+            return read_list(self._pools, kind, n)
         if kind == FIRST_BODY:
             values: list[int] = self._whole(read_int_list, n)
             return values
         if kind == Kind.POOL_CONST:
-            values = self._pools.read(kind, n)
+            values = read_list(self._pools, kind, n)
             if not values or type(values[0]) is int:
                 return values
         raise self._cursor.fail(f"expected integers in slot {self._next - 1}, not kind 0x{kind:02x}")

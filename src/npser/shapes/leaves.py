@@ -53,6 +53,8 @@ class Leaf(Node):
             self.in_list or (self.in_table and policy.tables == "columns" and not b.references)
         ):
             return b.slots.many(n) if b.preserve else b.slots.numbers(n)
+        if self.in_row and policy.tables == "rows":
+            return b.slots.cells(n)
         return b.slots.many(n)
 
     def close(self, b: Builder, n: int, frame: Any) -> None:

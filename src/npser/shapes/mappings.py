@@ -42,11 +42,14 @@ __all__ = [
     "split_columns",
 ]
 
-MAX_TABLE_KEYS = 64
+MAX_TABLE_KEYS = 256
 """One dict of more text keys than this is data: key column and value column."""
 
 UNIFORM_MAP_KEYS = 16
-"""The same for a dict whose values are all of one type."""
+"""The same for a dict whose values are all of one type, but for None."""
+
+MAX_VARIED_KEYS = 64
+"""Dicts of one place with no more keys than this together are a table however they vary."""
 
 GENERATED_ROWS = 32
 """From this many rows on, binding the generated code to the keys of a table pays."""
@@ -153,6 +156,7 @@ class Tables(Node):
 
     __slots__ = ("_build", "keys")
     makes_columns = True
+    zips = True
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         super().__init__(len(keys))
@@ -228,10 +232,15 @@ class VariedTables(Node):
             b.results.append(dict(zip(self.keys, spread(columns, codes, self.patterns), strict=True)))
             return
         nexts = [iter(column).__next__ for column in columns]
-        rows = [
-            build_row([self.keys[k] for k in pattern], [nexts[k] for k in pattern]) for pattern in self.patterns
-        ]
-        b.results.append(fill(Tag.VARIED_TABLE, allocated, [rows[code]() for code in codes]))
+        if n < GENERATED_ROWS:
+            cells = [[(self.keys[k], nexts[k]) for k in pattern] for pattern in self.patterns]
+            done = [{key: take() for key, take in cells[code]} for code in codes]
+        else:
+            rows = [
+                build_row([self.keys[k] for k in pattern], [nexts[k] for k in pattern]) for pattern in self.patterns
+            ]
+            done = [rows[code]() for code in codes]
+        b.results.append(fill(Tag.VARIED_TABLE, allocated, done))
 
     def step(self, edge: int) -> str:
         """One key."""
@@ -287,7 +296,7 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
             w.push(values, depth, column, at_key(key))
         return
     names, codes, patterns = group_patterns(rows)
-    if len(names) > MAX_TABLE_KEYS and len(names) * MIN_CELLS_A_KEY > len(flat):
+    if len(names) > MAX_VARIED_KEYS and len(names) * MIN_CELLS_A_KEY > len(flat):
         _place_maps(w, column, Tag.DICT, depth)
         return
     w.node(Tag.VARIED_TABLE)
@@ -305,7 +314,7 @@ def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: 
     if not all(type(key) is str for key in keys) or len(keys) > MAX_TABLE_KEYS:
         _place_maps(w, column, Tag.DICT, depth)
         return
-    if len(keys) > UNIFORM_MAP_KEYS and len(set(map(type, row.values()))) == 1:
+    if len(keys) > UNIFORM_MAP_KEYS and len({type(None), *map(type, row.values())}) <= 2:
         _place_maps(w, column, Tag.DICT, depth)
         return
     w.node(Tag.TABLE)

@@ -63,15 +63,17 @@ class Node:
 
     Subclasses set `slots`, the number of slots they consume, and `children`, how many nodes follow as theirs.
     `in_list` and `in_table` say whether the parent is a list, or a table that is the item of a list: there the
-    caller may ask for arrays and for columns.
+    caller may ask for arrays and for columns. `in_row` says whether the parent only zips its children's columns, so
+    that they need not be lists.
     """
 
-    __slots__ = ("children", "edge", "in_list", "in_table", "parent")
+    __slots__ = ("children", "edge", "in_list", "in_row", "in_table", "parent")
 
     slots: ClassVar[int] = 0
     container: ClassVar[bool] = True
     makes_lists: bool = False
     makes_columns: ClassVar[bool] = False
+    zips: ClassVar[bool] = False
 
     def __init__(self, children: int) -> None:
         self.children = children
@@ -79,6 +81,7 @@ class Node:
         self.edge = 0
         self.in_list = False
         self.in_table = False
+        self.in_row = False
 
     def open(self, b: Builder, n: int) -> Any:
         """Consume slots, push the children's counts (last child first); what is returned comes back in `close`."""
@@ -198,6 +201,7 @@ def read_shape(cursor: Cursor, parsers: Mapping[int, Callable[[int, ShapeReader]
         if parent is not None:
             node.in_list = parent.makes_lists
             node.in_table = parent.makes_columns and parent.in_list
+            node.in_row = parent.zips
         references = references or tag == Tag.REFERENCE
         nodes.append(node)
         if node.container:

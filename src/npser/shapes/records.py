@@ -36,6 +36,7 @@ class Records(Node):
 
     __slots__ = ("keys", "name")
     makes_columns = True
+    zips = True
 
     def __init__(self, name: str, keys: tuple[str, ...]) -> None:
         super().__init__(len(keys))

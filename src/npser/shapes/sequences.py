@@ -143,6 +143,7 @@ class Rows(Node):
     """Sequences of one length; one child a position."""
 
     __slots__ = ("tag",)
+    zips = True
 
     def __init__(self, tag: int, children: int) -> None:
         super().__init__(children)

@@ -271,6 +271,7 @@ def build_row(keys: Sequence[str], nexts: Sequence[Callable[[], Any]]) -> Callab
     return _maker(row_template(len(keys)))(keys, nexts)
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def build_lists(k: int) -> Callable[[Iterable[tuple[Any, ...]]], list[list[Any]]]:
     """A function from tuples of k items to lists of them.
 

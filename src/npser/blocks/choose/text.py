@@ -9,7 +9,7 @@ then are the other control characters tried. Nothing here looks at an item in Py
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import count
 from typing import Final, TypeVar
 
@@ -26,6 +26,7 @@ __all__ = ["write_bytes", "write_text"]
 T = TypeVar("T", str, bytes)
 Ints = NDArray[np.int64]
 
+COMMON = 3  # times in the sample
 PLACES: Final = np.arange(1.0, 4097.0) ** 2 * (np.sqrt(5.0) / 2 - 0.5) % 1
 """Where the spread sample is taken. Squares times the golden ratio: as random as this needs, and always the same."""
 
@@ -114,13 +115,18 @@ def _spread(values: list[T]) -> list[T]:
 def _guess_distinct(values: list[T], spread: list[T]) -> float:
     """About how many of the values are distinct: all of them unless a sample shows otherwise.
 
-    Method: if the n values are d evenly likely ones, of s of them about (1/d - 1/n) * s*s/2 are repeats, while that is
-    a small part of s (the birthday problem). Where equal values are neighbours, few others meet, but neighbours do.
+    Method: what the sample has three times or more is common, and counted as it is ("" or "n/a" say nothing about the
+    others). If the rest of n values are d evenly likely ones, of s of them about (1/d - 1/n) * s*s/2 are repeats, while
+    that is a small part of s (the birthday problem). A sorted column shows its repeats only among neighbours.
     """
-    n, s, found = len(values), len(spread), len(set(spread))
-    if s == n:
-        return found
-    guess = max(found, 1 / (2 * (s - found) / s**2 + 1 / n))
+    n = len(values)
+    counts = Counter(spread)
+    if len(spread) == n:
+        return len(counts)
+    common = [times for times in counts.values() if times >= COMMON]
+    s, found = len(spread) - sum(common), len(counts) - len(common)
+    rest = 1 / (2 * (s - found) / s**2 + len(spread) / (n * s)) if s else 0
+    guess = len(common) + max(found, rest)
     middle = values[n // 2 : n // 2 + costs.TEXT_NEIGHBOURS]
     grouped = len(set(middle))
     if grouped * 2 <= len(middle):
