@@ -3,7 +3,7 @@
 >>> import npser
 >>> data = npser.dumps({"ids": list(range(1000)), "name": "köln"})
 >>> len(data), npser.loads(data) == {"ids": list(range(1000)), "name": "köln"}
-(33, True)
+(37, True)
 """
 
 from npser.codec import decode_into, dump, dumps, load, loads

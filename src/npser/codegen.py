@@ -43,10 +43,26 @@ def codegen(cls: type) -> str:
     ...     x: int
     ...     y: int
     >>> print(codegen(Point))
-    # npser.codec:Point, 2 fields
+    # npser.codegen:Point, 2 fields
     # f0 = 'x'
     # f1 = 'y'
-    ...
+    # objects -> columns
+    def make():
+        def columns(objects):
+            return [
+                [o.f0 for o in objects],
+                [o.f1 for o in objects],
+            ]
+        return columns
+    <BLANKLINE>
+    # columns -> objects
+    def make():
+        def fill(objects, columns):
+            for o, v0, v1, in zip(objects, *columns):
+                o.f0 = v0
+                o.f1 = v1
+        return fill
+    <BLANKLINE>
     """
     schema = schema_of(cls)
     if schema is None:
