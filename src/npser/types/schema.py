@@ -78,7 +78,7 @@ def _describe(cls: type) -> Schema | None:
         return Schema("enum", name, None)
     if _is_named_tuple(cls):
         return Schema("named tuple", name, cls._fields)  # type: ignore[attr-defined]
-    if issubclass(cls, type) or not _is_plain(cls):
+    if cls is object or issubclass(cls, type) or not _is_plain(cls):
         return None
     if _has_own_state(cls):
         return Schema("state", name, None)
