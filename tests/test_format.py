@@ -18,11 +18,10 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from golden.demo import CLASSES, evaluate
-from golden.trace import ENUMS, EVERY_CODE, lead_of, name_of, tracing
-from same import difference
 
 import npser
+from golden.demo import CLASSES, evaluate
+from golden.trace import ENUMS, EVERY_CODE, lead_of, name_of, tracing
 from npser.blocks import binary, bits, floats, ints, text
 from npser.blocks.choose import write_bytes, write_floats, write_ints, write_text
 from npser.blocks.cursor import Cursor
@@ -34,6 +33,7 @@ from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.limits import MAX_DEPTH, Limits
 from npser.shapes.mappings import FACTORIES
 from npser.tags import MAGIC, VERSION, BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
+from same import difference
 
 PAGE: Final = files("npser").joinpath("FORMAT.md").read_text(encoding="utf-8")
 
@@ -227,6 +227,10 @@ SORTS: Final = {
 }
 
 
+def as_list(values: Any) -> list[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else values
+
+
 @of_sort("-block")
 def test_block(example: Example) -> None:
     kind, n = example.words
@@ -239,7 +243,7 @@ def test_block(example: Example) -> None:
             found = read(cursor, int(n))
         assert cursor.left == 0
         assert met == example.names
-        assert difference(list(prepared), list(found)) is None
+        assert difference(as_list(prepared), as_list(found)) is None
     code = sort.codes(example.data[0])
     MAKERS[name_of(code)](sink := Sink(), prepared, Cursor(memoryview(example.data), 1))
     assert sink.out.hex(" ") == example.data.hex(" ")
@@ -249,7 +253,7 @@ def test_block(example: Example) -> None:
 def test_dtype(example: Example) -> None:
     skip_where_numpy_lacks(example)
     cursor = Cursor(memoryview(example.data))
-    if "LONGDOUBLE" in "".join(example.names) and MANTISSA != example.data[2]:
+    if "LONGDOUBLE" in "".join(example.names) and example.data[2] != MANTISSA:
         with pytest.raises(npser.DecodeError):
             read_dtype(cursor)
         return

@@ -1,7 +1,8 @@
 """Which codes the reader meets: the literal tables of the reader, with every entry replaced by one that notes its code.
 
 Strategy: every code of the wire has its entry in a table of readers, so nothing needs to be parsed a second time, and a
-code that no table has cannot be met. The cache of shapes is put aside, for a shape out of it is not read again.
+code that no table has cannot be met. The kinds of slots are taken from where they all stand together. The cache of shapes
+is put aside, for a shape out of it is not read again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from npser import decoder
 from npser.blocks import binary, bits, floats, ints, text
 from npser.columns import anyints, dtypes, kinds, slots
 from npser.columns.dtypecodes import DtypeCode
-from npser.columns.pooled import PoolReader
 from npser.shapes import build
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 
@@ -57,6 +57,8 @@ def name_of(code: IntEnum) -> str:
 EVERY_CODE: Final[frozenset[str]] = frozenset(name_of(code) for codes in ENUMS for code in codes)
 """All that there is to meet."""
 
+KINDS: Final = frozenset(map(int, Kind))
+
 
 def lead_of(byte: int) -> Lead | None:
     """What a payload's third byte announces; None for the kind of a single leaf.
@@ -95,14 +97,9 @@ def tracing() -> Iterator[set[str]]:
             met.add(name_of(Node.PRESERVE))
         return program
 
-    def read_pooled(reader: PoolReader, kind: int, n: int) -> Any:
-        if kind in set(Kind):
-            met.add(name_of(Kind(kind)))
-        return real_read(reader, kind, n)
-
-    def read_arrays(reader: slots.SlotReader, *args: Any) -> Any:
-        met.add(name_of(Kind.ARRAY))
-        return real_arrays(reader, *args)
+    def begin_slots(reader: slots.SlotReader, *args: Any) -> None:
+        real_begin(reader, *args)
+        met.update(name_of(Kind(kind)) for kind in reader.kinds if kind in KINDS)
 
     def open_buffer(data: Any) -> memoryview:
         buf = real_open(data)
@@ -110,7 +107,7 @@ def tracing() -> Iterator[set[str]]:
             met.add(name_of(lead))
         return buf
 
-    real_read, real_arrays, real_open = PoolReader.read, slots.SlotReader._arrays, decoder.open_buffer
+    real_begin, real_open = slots.SlotReader.__init__, decoder.open_buffer
     with pytest.MonkeyPatch.context() as patch:
         for table, codes in TABLES:
             for code in set(table) & set(codes):
@@ -118,6 +115,5 @@ def tracing() -> Iterator[set[str]]:
         patch.setattr(build, "_shapes", {})
         patch.setattr(decoder, "load_shape", load_shape)
         patch.setattr(decoder, "open_buffer", open_buffer)
-        patch.setattr(PoolReader, "read", read_pooled)
-        patch.setattr(slots.SlotReader, "_arrays", read_arrays)
+        patch.setattr(slots.SlotReader, "__init__", begin_slots)
         yield met

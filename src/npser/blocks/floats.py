@@ -261,7 +261,7 @@ def _list_f32(cursor: Cursor, n: int, depth: int) -> list[float]:
 def _list_const(cursor: Cursor, n: int, depth: int) -> list[float]:
     value: list[float] = np.frombuffer(cursor.take(8), "<f8").tolist()
     cursor.expand(n)
-    return value * n
+    return value * n if value[0] == value[0] else _apart(value * n)
 
 
 def _list_decimal(cursor: Cursor, n: int, depth: int) -> list[float]:
@@ -278,12 +278,18 @@ def _list_decimal(cursor: Cursor, n: int, depth: int) -> list[float]:
     return items
 
 
+def _apart(items: list[float]) -> list[float]:
+    """Each float an object of its own: a set holds as many NaNs as there are objects."""
+    apart: list[float] = np.array(items, "<f8").tolist()
+    return apart
+
+
 def _list_runs(cursor: Cursor, n: int, depth: int) -> list[float]:
     r = cursor.uvarint()
     values = _read(cursor, r, depth + 1)
     lengths = read_run_lengths(cursor, r, n)
     items: list[float] = []
-    if n < LONG_RUN * r:
+    if n < LONG_RUN * r or bool(np.isnan(values).any()):
         items = np.repeat(values, lengths).tolist()
     else:
         for value, length in zip(values.tolist(), lengths.tolist(), strict=True):
@@ -293,7 +299,8 @@ def _list_runs(cursor: Cursor, n: int, depth: int) -> list[float]:
 
 def _list_dict(cursor: Cursor, n: int, depth: int) -> list[float]:
     distinct = _read_list(cursor, cursor.uvarint(), depth + 1)
-    return look_up(cursor, distinct, read_ints(cursor, n))
+    items = look_up(cursor, distinct, read_ints(cursor, n))
+    return items if all(value == value for value in distinct) else _apart(items)
 
 
 def _list_patched(cursor: Cursor, n: int, depth: int) -> list[float]:

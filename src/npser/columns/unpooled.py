@@ -6,6 +6,7 @@ once (bytes, a range, a map): a table zips its columns and never needs them as l
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
@@ -120,7 +121,8 @@ def _mixed(pools: PoolReader, n: int) -> list[Any]:
 def _const(pools: PoolReader, n: int) -> Iterable[Any]:
     (kind,) = pools.take(U8, 1)
     pools.expand(n)
-    return repeat(pools.take_kind(kind, TEXT), n)
+    item = pools.take_kind(kind, TEXT)
+    return repeat(item, n) if item == item else _apart([item] * n)
 
 
 def _steps(pools: PoolReader, n: int) -> range:
@@ -147,7 +149,13 @@ def _codes(pools: PoolReader, n: int) -> Iterable[Any]:
     codes = pools.take(U8, n)
     if n and max(codes) >= count:
         raise pools.cursor.fail(f"a code that is not below {count}")
-    return map(distinct.__getitem__, codes)
+    cells = map(distinct.__getitem__, codes)
+    return _apart(cells) if kind == Kind.POOL_F64 else cells
+
+
+def _apart(cells: Iterable[float]) -> list[float]:
+    """Each float an object of its own: a set holds as many NaNs as there are objects."""
+    return array("d", cells).tolist()
 
 
 def _decimal(pools: PoolReader, n: int) -> list[float]:

@@ -101,11 +101,11 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
             frames.append((n, node.open(b, n)))
         slots.close()
         if sum([n for n, _ in frames]) < WORTH_PAUSING:
-            _close_all(nodes, b, frames)
+            value = _close_all(nodes, b, frames)
         else:
             pause()
             try:
-                _close_all(nodes, b, frames)
+                value = _close_all(nodes, b, frames)
             finally:
                 resume()
     except DecodeError as error:
@@ -115,10 +115,18 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
         raise
     except MemoryError as error:
         raise LimitError("the payload asks for more memory than there is") from error
-    return b.results.pop()[0]
+    return value
 
 
-def _close_all(nodes: list[Node], b: Builder, frames: list[tuple[int, Any]]) -> None:
+def _close_all(nodes: list[Node], b: Builder, frames: list[tuple[int, Any]]) -> Any:
+    columns: list[Any] = []  # a stack: what is finished, the first child of the next container on top
     for node in reversed(nodes):
         n, frame = frames.pop()
-        node.close(b, n, frame)
+        children = node.children
+        if children:
+            own = columns[: -children - 1 : -1]
+            del columns[-children:]
+            columns.append(node.close(b, n, frame, own))
+        else:
+            columns.append(node.close(b, n, frame, []))
+    return columns[0][0]

@@ -51,9 +51,9 @@ class Enums(Node):
         members = {value: _member(b, cls, value) for value in dict.fromkeys(stored)}
         return list(map(members.__getitem__, stored))
 
-    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
+    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
         """The members are the column."""
-        b.results.append(frame)
+        return frame
 
 
 def _member(b: Builder, cls: Any, stored: str | int) -> Any:

@@ -57,9 +57,9 @@ class Leaf(Node):
             return b.slots.cells(n)
         return b.slots.many(n)
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """The slot is the column."""
-        b.results.append(frame)
+        return frame
 
 
 class Nothing(Node):
@@ -78,9 +78,9 @@ class Nothing(Node):
         if n:
             raise b.cursor.fail(f"{n} instances of nothing")
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """No values."""
-        b.results.append([])
+        return []
 
 
 class Union(Node):
@@ -109,10 +109,10 @@ class Union(Node):
         b.counts += reversed(counts)
         return codes
 
-    def close(self, b: Builder, n: int, frame: list[int]) -> None:
+    def close(self, b: Builder, n: int, frame: list[int], columns: list[Any]) -> Any:
         """Each instance is the next one of its child."""
-        parts = [iter(b.results.pop()) for _ in range(self.children)]
-        b.results.append(list(map(next, map(parts.__getitem__, frame))))
+        parts = [iter(column) for column in columns]
+        return list(map(next, map(parts.__getitem__, frame)))
 
 
 class Reference(Node):
@@ -134,9 +134,9 @@ class Reference(Node):
             raise b.cursor.fail(f"a reference to an object that is not among the {len(b.numbered)} before it")
         return [b.numbered[number] for number in numbers]
 
-    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
+    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
         """The objects are the column."""
-        b.results.append(frame)
+        return frame
 
 
 class Repeat:

@@ -118,10 +118,10 @@ class Maps(Node):
         b.counts += [total, total]
         return lengths, allocate(b, self.make, n)
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Zip keys and values, cut by the lengths."""
         lengths, allocated = frame
-        keys, values = b.results.pop(), b.results.pop()
+        keys, values = columns
         try:
             if n == 1:
                 done = [self.make(zip(keys, values, strict=True))]
@@ -131,7 +131,7 @@ class Maps(Node):
             raise b.cursor.fail(f"a key that a dict cannot hold: {error}") from error
         if sum(map(len, done)) != sum(lengths):
             raise b.cursor.fail("a key stands twice in one dict")
-        b.results.append(fill(self.tag, allocated, done))
+        return fill(self.tag, allocated, done)
 
     def step(self, edge: int) -> str:
         """Any value, or any key."""
@@ -175,13 +175,10 @@ class Tables(Node):
         b.counts += [n] * self.children
         return allocate(b, dict, n)
 
-    def close(self, b: Builder, n: int, frame: list[Any] | None) -> None:
+    def close(self, b: Builder, n: int, frame: list[Any] | None, columns: list[Any]) -> Any:
         """Zip the columns into rows."""
-        results = b.results
-        columns = [results.pop() for _ in range(self.children)]
         if wants_columns(self, b):
-            results.append(dict(zip(self.keys, columns, strict=True)))
-            return
+            return dict(zip(self.keys, columns, strict=True))
         if not columns or (n < GENERATED_ROWS and self._build is None):
             rows: Iterable[Sequence[Any]] = zip(*columns, strict=True) if columns else [()] * n
             done = [dict(zip(self.keys, row, strict=True)) for row in rows]
@@ -189,7 +186,7 @@ class Tables(Node):
             if self._build is None:
                 self._build = build_rows(self.keys)
             done = self._build(columns)
-        results.append(fill(Tag.TABLE, frame, done))
+        return fill(Tag.TABLE, frame, done)
 
     def step(self, edge: int) -> str:
         """One key."""
@@ -224,13 +221,11 @@ class VariedTables(Node):
         codes = open_patterns(b, n, self.patterns, self.children)
         return codes, allocate(b, dict, n)
 
-    def close(self, b: Builder, n: int, frame: tuple[list[int], list[Any] | None]) -> None:
+    def close(self, b: Builder, n: int, frame: tuple[list[int], list[Any] | None], columns: list[Any]) -> Any:
         """Each row takes the next cell of each of its keys."""
         codes, allocated = frame
-        columns = [b.results.pop() for _ in range(self.children)]
         if wants_columns(self, b):
-            b.results.append(dict(zip(self.keys, spread(columns, codes, self.patterns), strict=True)))
-            return
+            return dict(zip(self.keys, spread(columns, codes, self.patterns), strict=True))
         nexts = [iter(column).__next__ for column in columns]
         if n < GENERATED_ROWS:
             cells = [[(self.keys[k], nexts[k]) for k in pattern] for pattern in self.patterns]
@@ -240,7 +235,7 @@ class VariedTables(Node):
                 build_row([self.keys[k] for k in pattern], [nexts[k] for k in pattern]) for pattern in self.patterns
             ]
             done = [rows[code]() for code in codes]
-        b.results.append(fill(Tag.VARIED_TABLE, allocated, done))
+        return fill(Tag.VARIED_TABLE, allocated, done)
 
     def step(self, edge: int) -> str:
         """One key."""

@@ -47,9 +47,9 @@ class Arrays(Node):
         b.numbered += arrays
         return arrays
 
-    def close(self, b: Builder, n: int, frame: list[Any]) -> None:
+    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
         """The arrays are the column."""
-        b.results.append(frame)
+        return frame
 
 
 class ObjectArrays(Node):
@@ -71,7 +71,10 @@ class ObjectArrays(Node):
         dims = b.slots.ints(sum(ndims))
         if dims and (min(dims) < 0 or max(dims) > MAX_DIM):
             raise b.cursor.fail("dimension out of range")
-        orders = ["F" if flag is True else "C" for flag in b.slots.many(n)]
+        flags = b.slots.many(n)
+        if any(type(flag) is not bool for flag in flags):
+            raise b.cursor.fail("the order of an array is not a bool")
+        orders = ["F" if flag else "C" for flag in flags]
         ends = iter(dims)
         shapes = [tuple([next(ends) for _ in range(ndim)]) for ndim in ndims]
         total = sum(map(prod, shapes))
@@ -83,17 +86,17 @@ class ObjectArrays(Node):
             b.numbered += arrays
         return shapes, orders, arrays
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Fill the arrays in memory order."""
         shapes, orders, arrays = frame
-        items = iter(b.results.pop())
+        items = iter(columns[0])
         done = []
         for index, (shape, order) in enumerate(zip(shapes, orders, strict=True)):
             array = _empty(b, shape, order) if arrays is None else arrays[index]
             size = array.size
             array.ravel(order="K")[...] = np.fromiter((next(items) for _ in range(size)), object, size)
             done.append(array)
-        b.results.append(done)
+        return done
 
     def step(self, _edge: int) -> str:
         """Any element."""
@@ -131,6 +134,7 @@ def _place_object_arrays(w: ShapeWriter, column: Column) -> None:
         item for array, flag in zip(arrays, flags, strict=True) for item in array.ravel("F" if flag else "C").tolist()
     ]
     w.node(Tag.OBJECT_ARRAY)
+    w.sink.expand(len(items))  # a reader that finds a reference makes the arrays before it has their elements
     w.slots.ints([array.ndim for array in arrays])
     w.slots.ints(dims)
     w.slots.many(flags, {bool})

@@ -39,20 +39,17 @@ class Builder:
         What the caller asked for: classes, numbers, tables, copies.
     counts : list of int
         A stack: over how many instances the next nodes run; the next one on top.
-    results : list of list
-        A stack: finished columns of children, the first child on top.
     numbered : list
         Every object so far that a REFERENCE may name.
     """
 
-    __slots__ = ("counts", "cursor", "numbered", "policy", "preserve", "references", "results", "slots")
+    __slots__ = ("counts", "cursor", "numbered", "policy", "preserve", "references", "slots")
 
     def __init__(self, slots: SlotReader, cursor: Cursor, policy: Policy, program: Program) -> None:
         self.slots = slots
         self.cursor = cursor
         self.policy = policy
         self.counts = [1]
-        self.results: list[Any] = []
         self.numbered: list[Any] = []
         self.references = program.references
         self.preserve = program.preserve
@@ -87,8 +84,8 @@ class Node:
         """Consume slots, push the children's counts (last child first); what is returned comes back in `close`."""
         raise NotImplementedError
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
-        """Pop the children's columns, push one column of n finished values."""
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
+        """One column of n finished values, out of what `open` gave and the columns of the children."""
         raise NotImplementedError
 
     def step(self, _edge: int) -> str:

@@ -55,12 +55,10 @@ class Records(Node):
         b.counts += [n] * self.children
         return _allocate(self, b, n)
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Set their attributes."""
-        columns = [b.results.pop() for _ in range(self.children)]
         if frame is None:
-            b.results.append(dict(zip(self.keys, columns, strict=True)))
-            return
+            return dict(zip(self.keys, columns, strict=True))
         cls, objects = frame
         if cls is None:
             rows = zip(*columns, strict=True) if columns else [()] * n
@@ -70,7 +68,7 @@ class Records(Node):
             objects = plan_tuples(cls, self.keys)(columns, n)
         elif n:
             plan_objects(cls, self.keys).apply(objects, columns)
-        b.results.append(objects)
+        return objects
 
     def step(self, edge: int) -> str:
         """One field."""
@@ -124,16 +122,16 @@ class VariedRecords(Node):
         b.numbered += objects
         return codes, cls, objects
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Set the attributes that each object has."""
         codes, cls, objects = frame
-        columns = [iter(b.results.pop()) for _ in range(self.children)]
+        cursors = [iter(column) for column in columns]
         members: dict[int, list[int]] = {}
         cells: dict[int, list[list[Any]]] = {code: [[] for _ in self.patterns[code]] for code in set(codes)}
         for index, code in enumerate(codes):
             members.setdefault(code, []).append(index)
             for column, key in zip(cells[code], self.patterns[code], strict=True):
-                column.append(next(columns[key]))
+                column.append(next(cursors[key]))
         for code, indices in members.items():
             names = tuple([self.keys[key] for key in self.patterns[code]])
             chosen = [objects[index] for index in indices]
@@ -143,7 +141,7 @@ class VariedRecords(Node):
             else:
                 plan_objects(cls, self.keys)  # fields that no object of this payload has must have defaults
                 plan_objects(cls, names, complete=True).apply(chosen, cells[code])  # type: ignore[arg-type]
-        b.results.append(objects)
+        return objects
 
     def step(self, edge: int) -> str:
         """One field."""
@@ -190,15 +188,15 @@ class States(Node):
         b.numbered += objects
         return cls, objects
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Hand each object its state."""
         cls, objects = frame
-        for thing, state in zip(objects, b.results.pop(), strict=True):
+        for thing, state in zip(objects, columns[0], strict=True):
             if cls is None:
                 thing.fill(state)
             else:
                 _set_state(b, cls, thing, state)
-        b.results.append(objects)
+        return objects
 
     def step(self, _edge: int) -> str:
         """The state."""
@@ -288,12 +286,26 @@ def _place_rows(w: ShapeWriter, column: Column, name: str, rows: list[dict[str, 
 def _place_columns(
     w: ShapeWriter, column: Column, tag: Tag, name: str, keys: tuple[str, ...], columns: Sequence[Sequence[Any]]
 ) -> None:
+    if not keys and not _may_be_empty(w, column, tag, name):
+        return
     depth = w.enter(column)
     w.node(tag)
     w.text(name)
     w.keys(keys)
     for key, values in zip(reversed(keys), reversed(columns), strict=True):
         w.push(values, depth, column, at_field(key))
+
+
+def _may_be_empty(w: ShapeWriter, column: Column, tag: Tag, name: str) -> bool:
+    """Whether so many instances may be written in no bytes; objects that may not are written in another form."""
+    n = len(column.values)
+    if w.sink.may_expand(n):
+        w.sink.expand(n)
+        return True
+    if tag is Tag.NAMED_TUPLE:
+        raise w.refuse(column, 0, f"{n} of {name}, which has no fields: a reader would refuse so much out of nothing")
+    _place_varied(w, column, name, (), [{}] * n)
+    return False
 
 
 def _place_varied(

@@ -63,7 +63,7 @@ def open_lengths(b: Builder, n: int) -> list[int]:
 class Sequences(Node):
     """slot(n) lengths; one child over all items."""
 
-    __slots__ = ("make", "makes_lists", "tag")
+    __slots__ = ("make", "makes_lists", "tag", "unique")
     slots = 1
 
     def __init__(self, tag: int, make: Callable[[Iterable[Any]], Any]) -> None:
@@ -71,6 +71,7 @@ class Sequences(Node):
         self.tag = tag
         self.make = make
         self.makes_lists = make is list
+        self.unique = make is set or make is frozenset
 
     @classmethod
     def parse(cls, tag: int, _reader: ShapeReader) -> Sequences:
@@ -83,18 +84,19 @@ class Sequences(Node):
         b.counts.append(sum(lengths))
         return lengths, allocate(b, MAKERS.get(self.tag), n)
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Cut the child's column."""
         lengths, allocated = frame
-        items = b.results.pop()
+        (items,) = columns
         if type(items) is not list:
-            b.results.append(_cut_special(items, lengths))
-            return
+            return _cut_special(items, lengths)
         try:
             done = cut(items, lengths, self.make)
         except Exception as error:
             raise b.cursor.fail(f"an item that a set cannot hold: {error}") from error
-        b.results.append(fill(self.tag, allocated, done))
+        if self.unique and sum(map(len, done)) != len(items):
+            raise b.cursor.fail("an item stands twice in one set")
+        return fill(self.tag, allocated, done)
 
     def step(self, _edge: int) -> str:
         """Any item."""
@@ -131,12 +133,12 @@ class Deques(Sequences):
         makers = iter(bounds)
         return (lengths, bounds), allocate(b, lambda: deque(maxlen=next(makers)), n)
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Cut the child's column."""
         (lengths, bounds), allocated = frame
-        parts = cut(b.results.pop(), lengths, list)
+        parts = cut(columns[0], lengths, list)
         done = [deque(part, bound) for part, bound in zip(parts, bounds, strict=True)]
-        b.results.append(fill(self.tag, allocated, done))
+        return fill(self.tag, allocated, done)
 
 
 class Rows(Node):
@@ -162,12 +164,11 @@ class Rows(Node):
         b.counts += [n] * self.children
         return allocate(b, list if self.tag == Tag.LIST_ROW else None, n)
 
-    def close(self, b: Builder, n: int, frame: Any) -> None:
+    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Zip the children's columns."""
-        columns = [b.results.pop() for _ in range(self.children)]
         rows = zip(*columns, strict=True)
         make = _FROM_ROWS.get(self.tag)
-        b.results.append(fill(self.tag, frame, make(rows) if make else build_lists(self.children)(rows)))
+        return fill(self.tag, frame, make(rows) if make else build_lists(self.children)(rows))
 
     def step(self, edge: int) -> str:
         """One position."""
