@@ -260,7 +260,7 @@ class OpenOrder:
 
 
 class Plain:
-    def __init__(self, **attributes: Any) -> None:
+    def __init__(self, /, **attributes: Any) -> None:
         self.__dict__.update(attributes)
 
 
@@ -467,7 +467,7 @@ MAKERS: Final[dict[str, Maker]] = {
     "float/noise": awkward((), lambda rng: double(rng.getrandbits(64))),
     "float/-0.0 and 0.0": cycled(0.0, -0.0, 0.0),
     "complex": awkward(
-        (complex(x, y) for x in DOUBLES for y in (0.0, -0.0, NANS[2])), lambda rng: complex(rng.random(), rng.random())
+        [complex(x, y) for x in DOUBLES for y in (0.0, -0.0, NANS[2])], lambda rng: complex(rng.random(), rng.random())
     ),
     "str": awkward(STRINGS, lambda rng: "".join(map(chr, rng.choices(range(32, 0x3000), k=rng.randrange(12))))),
     "str/ids": counted(lambda i: f"user-{i * 7919 % 10**6}"),

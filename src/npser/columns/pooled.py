@@ -1,5 +1,4 @@
-"""Writing columns into the pools: short ones as they are, middling ones in the few encodings that cost next to nothing to
-read.
+"""Writing columns into the pools: short ones as they are, middling ones in encodings that cost next to nothing to read.
 
 Strategy: up to a hundred items or so, reading a block costs more than its items do. So such a column takes its parts
 from the payload's pools, which are decoded by then: one item repeated, a first and a step, a base and small offsets,

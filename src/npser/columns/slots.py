@@ -10,6 +10,7 @@ before any is read (a view reads one of them alone); equal large bodies are stor
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -146,12 +147,17 @@ class SlotReader:
         Stands behind the shape; afterwards at the end of the payload.
     count : int
         How many slots the shape has.
+
+    Attributes
+    ----------
+    next : int
+        The number of the next slot.
     """
 
     def __init__(self, cursor: Cursor, count: int) -> None:
         self._cursor = cursor
         self.kinds = bytes(cursor.take(count))
-        self._next = 0
+        self.next = 0
         self._pools = PoolReader(cursor)
         self._spans = self._read_directory()
         self._next_span = 0
@@ -190,8 +196,8 @@ class SlotReader:
         return spans
 
     def _kind(self) -> int:
-        kind = self.kinds[self._next]
-        self._next += 1
+        kind = self.kinds[self.next]
+        self.next += 1
         return kind
 
     def many(self, n: int) -> list[Any]:
@@ -202,12 +208,31 @@ class SlotReader:
         values: list[Any] = self._whole(READERS.get(kind), n)
         return values
 
+    def takers(self) -> list[Any]:
+        """By kind, the function that gives the next slot of one leaf, for code that knows which slot is next.
+
+        It raises StopIteration where a pool has run out.
+        """
+        takers = self._pools.takers()
+        known = len(takers)
+        others = {kind for kind in self.kinds if kind >= known}
+        if others:
+            takers += _UNUSED
+            for kind in others:
+                takers[kind] = partial(self._single, kind)
+        return takers
+
+    def _single(self, kind: int) -> Any:
+        if kind < FIRST_BODY:
+            return read_list(self._pools, kind, 1)[0]
+        return self._whole(READERS.get(kind), 1)[0]
+
     def cells(self, n: int) -> Iterable[Any]:
         """The next slot as n values that can be iterated once."""
-        at = self._next
+        at = self.next
         kind = self.kinds[at]
         if kind < FIRST_BODY:
-            self._next = at + 1
+            self.next = at + 1
             return read_cells(self._pools, kind, n)
         return self.many(n)
 
@@ -223,7 +248,7 @@ class SlotReader:
             values = read_list(self._pools, kind, n)
             if not values or type(values[0]) is int:
                 return values
-        raise self._cursor.fail(f"expected integers in slot {self._next - 1}, not kind 0x{kind:02x}")
+        raise self._cursor.fail(f"expected integers in slot {self.next - 1}, not kind 0x{kind:02x}")
 
     def numbers(self, n: int) -> Any:
         """The next slot as an array if it is all int, all float or all bool, else as a list.
@@ -232,7 +257,7 @@ class SlotReader:
         -------
         numpy array of int64, float64 or bool, shape (n,), or list
         """
-        kind = self.kinds[self._next]
+        kind = self.kinds[self.next]
         if kind < FIRST_BODY:
             values = self.many(n)
             dtype = _DTYPES.get(type(values[0])) if n else None
@@ -240,7 +265,7 @@ class SlotReader:
         reader = NUMBER_READERS.get(kind)
         if reader is None:
             return self.many(n)
-        self._next += 1
+        self.next += 1
         return self._whole(reader, n)
 
     def arrays(self, n: int) -> list[Any]:
@@ -254,7 +279,7 @@ class SlotReader:
     def _arrays(self, n: int, reader: Callable[[Cursor, int], Any]) -> list[Any]:
         kind = self._kind()
         if kind != ARRAY:
-            raise self._cursor.fail(f"expected arrays in slot {self._next - 1}, not kind 0x{kind:02x}")
+            raise self._cursor.fail(f"expected arrays in slot {self.next - 1}, not kind 0x{kind:02x}")
         arrays: list[Any] = self._whole(reader, n)
         return arrays
 
@@ -265,12 +290,16 @@ class SlotReader:
         cursor = self._cursor
         body = Cursor(cursor.buf, start, stop, cursor.budget)
         if reader is None:
-            raise body.fail(f"no such kind of column: 0x{self.kinds[self._next - 1]:02x}")
+            raise body.fail(f"no such kind of column: 0x{self.kinds[self.next - 1]:02x}")
         values = reader(body, n)
         if body.pos != stop:
             raise body.fail(f"{body.left} bytes left over in a column")
         cursor.budget = body.budget
         return values
+
+    def mismatch(self) -> DecodeError:
+        """An error for code that knows the shape and meets a slot that does not fit; the caller raises it."""
+        return self._cursor.fail("a slot that does not fit the shape")
 
     def close(self) -> None:
         """Check that the payload held nothing that no slot asked for."""
@@ -281,4 +310,5 @@ class SlotReader:
             raise self._cursor.fail(f"{self._cursor.left} bytes behind the end of the payload")
 
 
+_UNUSED: Final = [None] * 256
 _DTYPES: Final[dict[type, str]] = {int: "<i8", float: "<f8", bool: "?"}

@@ -26,6 +26,7 @@ _KINDS: Final = (Kind.POOL_U8, Kind.POOL_I16, Kind.POOL_I32, Kind.POOL_I64, Kind
 _POOL_OF_KIND: Final[dict[int, int]] = {int(kind): pool for pool, kind in enumerate(_KINDS)}
 _CONSTANTS: Final[dict[int, object]] = {int(Kind.NONE): None, int(Kind.FALSE): False, int(Kind.TRUE): True}
 _BOOLS: Final = (False, True)
+_CONSTANT_TAKERS: Final = tuple(repeat(value).__next__ for value in _CONSTANTS.values())
 
 
 class PoolReader:
@@ -37,26 +38,31 @@ class PoolReader:
         Stands at the pools; afterwards behind them. Also for the budget and for positions in errors.
     """
 
-    __slots__ = ("_used", "cursor", "pools")
+    __slots__ = ("_next", "cursor", "pools")
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.pools = read_pools(cursor)
-        self._used = [0] * POOLS
+        # iterators are positions that C code moves: one item is a bare call of __next__
+        self._next: list[Any] = [iter(items) for items in self.pools]
 
     @property
     def left(self) -> int:
         """Items that no slot has taken."""
-        return sum(map(len, self.pools)) - sum(self._used)
+        return sum([position.__length_hint__() for position in self._next])
+
+    def takers(self) -> list[Any]:
+        """By kind, NONE to POOL_TEXT, the function that gives the next single leaf, or raises StopIteration."""
+        return [*_CONSTANT_TAKERS, *[position.__next__ for position in self._next]]
 
     def take(self, pool: int, n: int) -> Any:
         """The next n items of a pool: bytes of the pool of u8, a list of any other."""
-        start = self._used[pool]
+        items, position = self.pools[pool], self._next[pool]
+        start = len(items) - position.__length_hint__()
         stop = start + n
-        items = self.pools[pool]
         if stop > len(items):
             raise self.cursor.fail(f"a slot needs {n} items of pool {pool}, which has {len(items) - start} left")
-        self._used[pool] = stop
+        position.__setstate__(stop)
         return items[start:stop]
 
     def take_kind(self, kind: int, last: int) -> Any:

@@ -14,12 +14,14 @@ from npser.columns.slots import SlotReader
 from npser.errors import DecodeError, LimitError
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.enums import Enums
+from npser.shapes.hot import MAX_HOT_NODES, compile_program
 from npser.shapes.leaves import Leaf, Nothing, Reference, Union
 from npser.shapes.mappings import Maps, Tables, VariedTables
 from npser.shapes.ndarrays import Arrays, ObjectArrays
 from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
 from npser.shapes.records import NamedTuples, Records, States, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
+from npser.shapes.templates import Generated, forget
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from npser.shapes.policy import Policy
 
-__all__ = ["PARSERS", "build_value", "load_shape"]
+__all__ = ["PARSERS", "build_value", "forget_shapes", "load_shape"]
 
 PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
     Tag.LEAF: Leaf.parse,
@@ -62,7 +64,15 @@ MAX_SHAPES = 512
 MAX_SHAPE_BYTES = 1 << 16
 """Shapes are remembered if they have at most this many bytes, and this many of them: 32 MB of shape bytes at most."""
 
+HOT_AFTER = 24
+"""Meetings after which a shape is compiled. It pays back about as many meetings later (benchmarks/README.md); shapes
+that do not come back are never compiled."""
+
+MAX_HOT = 128
+"""Shapes that may be compiled at a time."""
+
 _shapes: dict[tuple[bytes, int], Program] = {}
+_generated: list[Generated] = []
 
 
 def load_shape(data: bytes, pos: int, depth: int) -> Program:
@@ -83,13 +93,49 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
             raise
         if len(data) <= MAX_SHAPE_BYTES:
             if len(_shapes) >= MAX_SHAPES:
-                _shapes.clear()
+                forget_shapes()
             _shapes[key] = program
     return program
 
 
+def forget_shapes() -> None:
+    """Empty the cache of shapes and drop the code that was generated for them."""
+    _shapes.clear()
+    while _generated:
+        forget(_generated.pop())
+
+
 def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     """Build the value of a payload whose cursor stands behind the shape."""
+    if program.hot is not None and policy.numbers == "list" and policy.tables == "rows":
+        pos, budget = cursor.pos, cursor.budget
+        try:
+            return _run_hot(program, program.hot, cursor, policy)
+        except Exception:  # whatever it is, the loops below say it with its place
+            cursor.pos, cursor.budget = pos, budget
+    else:
+        program.meetings += 1
+        if program.meetings == HOT_AFTER and not program.preserve and len(program.nodes) <= MAX_HOT_NODES:
+            _compile(program)
+    return _run_loops(program, cursor, policy)
+
+
+def _compile(program: Program) -> None:
+    if len(_generated) < MAX_HOT:
+        generated, program.hot = compile_program(program)
+        _generated.append(generated)
+
+
+def _run_hot(program: Program, hot: Callable[..., Any], cursor: Cursor, policy: Policy) -> Any:
+    slots = SlotReader(cursor, program.slots)
+    pause()
+    try:
+        return hot(Builder(slots, cursor, policy, program), slots, slots.takers(), slots.kinds)
+    finally:
+        resume()
+
+
+def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
     slots = SlotReader(cursor, program.slots)
     b = Builder(slots, cursor, policy, program)
     nodes = program.nodes

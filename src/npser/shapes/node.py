@@ -94,12 +94,22 @@ class Node:
 
 
 class Program:
-    """A whole shape: its nodes in pre-order, and what can be known before any data is seen."""
+    """A whole shape: its nodes in pre-order, and what can be known before any data is seen.
 
-    __slots__ = ("nodes", "preserve", "references", "slots")
+    Attributes
+    ----------
+    meetings : int
+        How often a payload of this shape was read.
+    hot : callable | None
+        The function that reads it, once it was met often enough.
+    """
+
+    __slots__ = ("hot", "meetings", "nodes", "preserve", "references", "slots")
 
     def __init__(self, nodes: list[Node], *, preserve: bool, references: bool) -> None:
         self.nodes = nodes
+        self.meetings = 0
+        self.hot: Callable[..., Any] | None = None
         self.slots = sum(node.slots for node in nodes)
         self.preserve = preserve
         self.references = references

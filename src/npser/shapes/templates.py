@@ -18,17 +18,20 @@ __all__ = [
     "MAX_COLUMNS",
     "Fill",
     "Generated",
+    "bind",
     "build_lists",
     "build_row",
     "build_rows",
     "columns_of",
     "columns_template",
+    "compile_maker",
     "fill_dicts",
     "fill_dicts_template",
     "fill_objects",
     "fill_slots",
     "fill_slots_template",
     "fill_template",
+    "forget",
 ]
 
 MAX_COLUMNS = 128
@@ -216,18 +219,33 @@ def columns_template(k: int) -> Generated:
 
 @lru_cache(maxsize=7 * MAX_COLUMNS)
 def _maker(generated: Generated) -> Callable[..., Callable[..., Any]]:
-    filename = f"<npser generated: {generated.name}>"
+    return compile_maker(generated, {"zip": zip})
+
+
+def compile_maker(generated: Generated, names: dict[str, Any]) -> Callable[..., Callable[..., Any]]:
+    """Compile ``def make(...)``; it sees the given names and no builtins."""
+    filename = _filename(generated)
     code = compile(generated.source, filename, "exec")
     linecache.cache[filename] = (len(generated.source), None, generated.source.splitlines(keepends=True), filename)
     (maker,) = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return types.FunctionType(maker, {"zip": zip, "__builtins__": {}})
+    return types.FunctionType(maker, {**names, "__builtins__": {}})
 
 
-def _bind(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+def forget(generated: Generated) -> None:
+    """Drop the source of a function that is no longer used from linecache."""
+    linecache.cache.pop(_filename(generated), None)
+
+
+def _filename(generated: Generated) -> str:
+    return f"<npser generated: {generated.name}>"
+
+
+def bind(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """The same function with the placeholders f0, f1, … replaced, as attribute names and as constants."""
     assert isinstance(function, types.FunctionType)
     real = {f"f{i}": name for i, name in enumerate(names)}
-    return types.FunctionType(_rename(function.__code__, real), function.__globals__)
+    code = _rename(function.__code__, real)
+    return types.FunctionType(code, function.__globals__, closure=function.__closure__)
 
 
 def _rename(code: types.CodeType, real: dict[str, str]) -> types.CodeType:
@@ -253,7 +271,7 @@ def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], lis
     """
     if not 0 < len(keys) <= MAX_COLUMNS:
         return partial(_rows_by_loop, keys)
-    return _bind(_maker(rows_template(len(keys)))(), keys)
+    return bind(_maker(rows_template(len(keys)))(), keys)
 
 
 def _rows_by_loop(keys: tuple[str, ...], columns: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
@@ -287,14 +305,14 @@ def fill_objects(names: tuple[str, ...]) -> Fill:
     """A function that sets the named attributes of objects from one column a name, with plain attribute stores."""
     if not 0 < len(names) <= MAX_COLUMNS:
         return _fill_by_loop([partial(_store_attribute, name) for name in names])
-    return _bind(_maker(fill_template(len(names)))(), names)
+    return bind(_maker(fill_template(len(names)))(), names)
 
 
 def fill_dicts(names: tuple[str, ...]) -> Fill:
     """The same, into the ``__dict__`` of each object."""
     if not 0 < len(names) <= MAX_COLUMNS:
         return _fill_by_loop([partial(_store_item, name) for name in names])
-    return _bind(_maker(fill_dicts_template(len(names)))(), names)
+    return bind(_maker(fill_dicts_template(len(names)))(), names)
 
 
 def fill_slots(setters: Sequence[Callable[[Any, Any], None]]) -> Fill:
@@ -325,4 +343,4 @@ def columns_of(names: tuple[str, ...]) -> Callable[[Sequence[Any]], list[list[An
     """A function from objects to one column a named attribute; AttributeError where one lacks it."""
     if not 0 < len(names) <= MAX_COLUMNS:
         return lambda objects: [[getattr(thing, name) for thing in objects] for name in names]
-    return _bind(_maker(columns_template(len(names)))(), names)
+    return bind(_maker(columns_template(len(names)))(), names)
