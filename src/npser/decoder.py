@@ -34,7 +34,7 @@ def open_buffer(data: Any) -> memoryview:
         raise DecodeError("loads takes bytes, not str; a client with decode_responses=True has decoded them already")
     try:
         return memoryview(data).cast("B")
-    except TypeError as error:
+    except (TypeError, ValueError, BufferError) as error:  # no buffer, released or of datetime64, not to be had
         raise DecodeError(f"loads takes bytes or a contiguous buffer, not {type(data).__name__}: {error}") from None
 
 

@@ -37,6 +37,17 @@ _INSIDE: Final[dict[type, Callable[[Any], Iterator[tuple[str, Any]]]]] = {
 }
 
 
+def _named_tuple(value: Any) -> Iterator[tuple[str, Any]]:
+    return ((f".{name}", item) for name, item in zip(type(value)._fields, tuple.__iter__(value), strict=False))
+
+
+def _explorer(kind: type) -> Callable[[Any], Iterator[tuple[str, Any]]] | None:
+    known = _INSIDE.get(kind)
+    if known is None and issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return _named_tuple
+    return known
+
+
 def find_cycle(root: Any) -> str | None:
     """The way from `root` to a container that contains itself, or None.
 
@@ -45,15 +56,16 @@ def find_cycle(root: Any) -> str | None:
     >>> find_cycle(loop), find_cycle([[1], [1]])
     ("[1]['self']", None)
     """
-    if type(root) not in _INSIDE:
+    explore = _explorer(type(root))
+    if explore is None:
         return None
     open_now = {id(root)}
     finished: set[int] = set()
-    walk = [(root, "", _INSIDE[type(root)](root))]
+    walk = [(root, "", explore(root))]
     while walk:
         owner, _, inside = walk[-1]
         for step, value in inside:
-            explore = _INSIDE.get(type(value))
+            explore = _explorer(type(value))
             if explore is None or id(value) in finished:
                 continue
             if id(value) in open_now:

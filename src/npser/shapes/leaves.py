@@ -181,6 +181,7 @@ def place_union(w: ShapeWriter, column: Column, groups: dict[Any, list[int]]) ->
 
 def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Column], None]) -> None:
     """Number the objects of a column and write those met for the first time with `place`, the others as references."""
+    w.keep.append(column.values)  # what a property or a hook made and dropped must not give its id to others
     ids = list(map(id, column.values))
     n = len(ids)
     numbers = w.numbers

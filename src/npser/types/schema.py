@@ -109,10 +109,16 @@ def _is_plain(cls: type) -> bool:
     The rule of ``object.__getstate__`` (CPython, Objects/typeobject.c): an instance may not be larger than its
     dict, weak references and slots account for.
     """
-    if not all(base.__flags__ & _HEAP_TYPE for base in cls.__mro__[:-1]):
+    if not all(_is_written(base) for base in cls.__mro__[:-1]):
         return False
     counted = len(_slots_of(cls)) + bool(cls.__dictoffset__) + bool(cls.__weakrefoffset__)
     return cls.__basicsize__ <= _OBJECT_SIZE + _POINTER * counted and cls.__itemsize__ == 0
+
+
+def _is_written(cls: type) -> bool:
+    """Whether a class statement made the class. One written in C may have a heap type, too, but then its own
+    ``__new__`` is a builtin, which a class statement would have wrapped as a static method (functools.partial)."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and not isinstance(vars(cls).get("__new__"), types.BuiltinFunctionType)
 
 
 def _slots_of(cls: type) -> tuple[str, ...]:

@@ -1,0 +1,118 @@
+"""The golden vectors: every payload that was ever written is read as it was, and every malformed one is refused as it was.
+
+Strategy: `golden.corpus` reads the files; see golden/README.md for what a vector says. The corpus itself is tested as
+well: that it is there, that it has every code of the wire, and that it breaks every rule that bytes can break.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Any, Final
+
+import pytest
+
+import npser
+from golden.corpus import FOLDER, NEEDS, Vector, load
+from golden.demo import CLASSES, evaluate
+from golden.trace import EVERY_CODE, tracing
+from npser.limits import Limits
+from same import difference
+
+VECTORS: Final = load()
+VALUES: Final = tuple(vector for vector in VECTORS if vector.value is not None)
+ERRORS: Final = tuple(vector for vector in VECTORS if vector.error is not None)
+
+SHORT = 400
+"""Payloads up to so many bytes are cut at every length."""
+
+NOT_BY_BYTES: Final = {"R3", "R26", "R29", "R33"}
+"""Rules that no single payload can be seen to break."""
+
+
+def read(data: Any) -> Any:
+    return npser.loads(data, classes=CLASSES)
+
+
+def skip_if_not_for_here(vector: Vector) -> None:
+    if not vector.is_for_here:
+        pytest.skip(f"needs {', '.join(vector.needs)}")
+
+
+# ------------------------------------------------------------------------------------------------------------ the corpus
+
+
+def test_the_corpus_is_there() -> None:
+    assert len(VECTORS) >= 150
+    assert len(VALUES) >= 150
+    assert len(ERRORS) >= 80
+    assert len({vector.name for vector in VECTORS}) == len(VECTORS)
+    for file in FOLDER.glob("*.jsonl"):
+        assert sum(vector.name.startswith(f"{file.stem}/") for vector in VECTORS) >= 10
+
+
+def test_the_same_bytes_are_one_vector() -> None:
+    assert len({(vector.data, vector.preserve) for vector in VECTORS}) == len(VECTORS)
+
+
+def test_the_corpus_has_every_code() -> None:
+    with tracing() as met:
+        for vector in VALUES:
+            if vector.is_for_here:
+                read(vector.data)
+    assert EVERY_CODE - met <= (set() if all(NEEDS.values()) else {"DtypeCode.STRING", "DtypeCode.LONGDOUBLE"} | met)
+
+
+def test_the_corpus_breaks_every_rule() -> None:
+    page = files("npser").joinpath("FORMAT.md").read_text(encoding="utf-8")
+    rules = set(re.findall(r"^- \*\*(R\d+)\*\* ", page, re.MULTILINE))
+    assert {vector.rule for vector in ERRORS} == rules - NOT_BY_BYTES
+
+
+# ------------------------------------------------------------------------------------------------------------- readers
+
+
+@pytest.mark.parametrize("vector", VALUES, ids=str)
+def test_read(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    value = read(vector.data)
+    assert difference(evaluate(vector.value or ""), value) is None
+    assert vector.check is None or evaluate(vector.check, value=value) is True
+
+
+@pytest.mark.parametrize("vector", [vector for vector in VALUES if vector.canonical], ids=str)
+def test_write(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    identity: Any = "preserve" if vector.preserve else "objects"
+    assert npser.dumps(evaluate(vector.value or ""), identity=identity).hex() == vector.data.hex()
+
+
+@pytest.mark.parametrize("vector", VALUES, ids=str)
+def test_cut_or_followed_by_a_byte_it_is_refused(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    data = vector.data
+    cuts = range(len(data)) if len(data) <= SHORT else (0, 1, 2, 3, len(data) // 2, len(data) - 1)
+    for bad in (*(data[:cut] for cut in cuts), data + b"\0", data + b"\xff"):
+        with pytest.raises(npser.DecodeError):
+            read(bad)
+
+
+@pytest.mark.parametrize("vector", VALUES, ids=str)
+def test_read_without_classes_and_out_of_any_buffer(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    npser.loads(memoryview(bytearray(b"\xc1" + vector.data + b"\xc1"))[1:-1])
+
+
+@pytest.mark.parametrize("vector", VALUES, ids=str)
+def test_needs_no_more_than_the_budget(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    npser.loads(vector.data, classes=CLASSES, limits=Limits())
+
+
+@pytest.mark.parametrize("vector", ERRORS, ids=str)
+def test_refused(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    with pytest.raises(npser.DecodeError) as caught:
+        read(vector.data)
+    assert type(caught.value).__name__ == vector.error
+    assert caught.value.pos == vector.pos
