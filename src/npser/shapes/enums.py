@@ -51,10 +51,6 @@ class Enums(Node):
         members = {value: _member(b, cls, value) for value in dict.fromkeys(stored)}
         return list(map(members.__getitem__, stored))
 
-    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
-        """The members are the column."""
-        return frame
-
 
 def _member(b: Builder, cls: Any, stored: str | int) -> Any:
     if type(stored) is str:

@@ -41,11 +41,6 @@ class Leaf(Node):
     slots = 1
     container = False
 
-    @classmethod
-    def parse(cls, _tag: int, _reader: ShapeReader) -> Leaf:
-        """Nothing follows the tag."""
-        return cls(0)
-
     def open(self, b: Builder, n: int) -> Any:
         """Read the slot; as an array where the caller wants numbers so and the parent can slice it."""
         policy = b.policy
@@ -57,21 +52,12 @@ class Leaf(Node):
             return b.slots.cells(n)
         return b.slots.many(n)
 
-    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
-        """The slot is the column."""
-        return frame
-
 
 class Nothing(Node):
     """The child of containers that are all empty."""
 
     __slots__ = ()
     container = False
-
-    @classmethod
-    def parse(cls, _tag: int, _reader: ShapeReader) -> Nothing:
-        """Nothing follows the tag."""
-        return cls(0)
 
     def open(self, b: Builder, n: int) -> None:
         """Only right over no instances."""
@@ -122,21 +108,12 @@ class Reference(Node):
     slots = 1
     container = False
 
-    @classmethod
-    def parse(cls, _tag: int, _reader: ShapeReader) -> Reference:
-        """Nothing follows the tag."""
-        return cls(0)
-
     def open(self, b: Builder, n: int) -> list[Any]:
         """Look the objects up."""
         numbers = b.slots.ints(n)
         if numbers and (min(numbers) < 0 or max(numbers) >= len(b.numbered)):
             raise b.cursor.fail(f"a reference to an object that is not among the {len(b.numbered)} before it")
         return [b.numbered[number] for number in numbers]
-
-    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
-        """The objects are the column."""
-        return frame
 
 
 class Repeat:

@@ -36,20 +36,11 @@ class Arrays(Node):
     slots = 1
     container = False
 
-    @classmethod
-    def parse(cls, _tag: int, _reader: ShapeReader) -> Arrays:
-        """Nothing follows the tag."""
-        return cls(0)
-
     def open(self, b: Builder, n: int) -> list[Any]:
         """Read the arrays, as copies or as views."""
         arrays = b.slots.views(n) if b.policy.copy == "never" else b.slots.arrays(n)
         b.numbered += arrays
         return arrays
-
-    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
-        """The arrays are the column."""
-        return frame
 
 
 class ObjectArrays(Node):

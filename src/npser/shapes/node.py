@@ -72,7 +72,7 @@ class Node:
     makes_columns: ClassVar[bool] = False
     zips: ClassVar[bool] = False
 
-    def __init__(self, children: int) -> None:
+    def __init__(self, children: int = 0) -> None:
         self.children = children
         self.parent: Node | None = None
         self.edge = 0
@@ -80,13 +80,18 @@ class Node:
         self.in_table = False
         self.in_row = False
 
+    @classmethod
+    def parse(cls, _tag: int, _reader: ShapeReader) -> Node:
+        """Read what follows the tag, but for the children; most nodes have nothing there."""
+        return cls()
+
     def open(self, b: Builder, n: int) -> Any:
         """Consume slots, push the children's counts (last child first); what is returned comes back in `close`."""
         raise NotImplementedError
 
-    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
+    def close(self, _b: Builder, _n: int, frame: Any, _columns: list[Any]) -> Any:
         """One column of n finished values, out of what `open` gave and the columns of the children."""
-        raise NotImplementedError
+        return frame
 
     def step(self, _edge: int) -> str:
         """How a child is reached from here, as text for a path."""
