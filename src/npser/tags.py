@@ -1,7 +1,8 @@
 """Every number that the wire gives a meaning, with its layout beside it. FORMAT.md is the prose.
 
-`int(n)`, `text(n)` and so on stand for a block of n items of that type; `column(n)` is a kind byte and its body.
-Codes are never reused. Within each table 0xF0-0xFF is private: no released npser will write it.
+`int(n)`, `text(n)` and so on stand for a block of n items of that type; `column(n)` is a kind byte and its body,
+`any_int(n)` a column of the kind INT or BIGINT. What stands in brackets may be missing.
+Codes are never reused. Within each table but that of leads 0xF0-0xFF is private: no released npser will write it.
 """
 
 from __future__ import annotations
@@ -93,24 +94,24 @@ class Kind(IntEnum):
     TEXT = 0x1B  # text(n)
     BYTES = 0x1C  # bytes(n)
     BYTEARRAY = 0x1D  # bytes(n)
-    BIGINT = 0x1E  # bytes(n)                                        little-endian two's complement, shortest form
+    BIGINT = 0x1E  # u8 0 | int(n) bytes each | the integers         little-endian two's complement, shortest form
     COMPLEX = 0x1F  # float(n) real | float(n) imaginary
     NULLABLE = 0x20  # bits(n) present | column(count of present)      None where absent
     MIXED = 0x21  # u8 m >= 2 | int(n) codes | m * column(count of the code)    0 <= code < m
-    DATE = 0x22  # int(n)                                          proleptic Gregorian ordinal
+    DATE = 0x22  # int(n) proleptic Gregorian ordinals, 1 is 0001-01-01
     DATETIME = 0x23  # int(n)                                          naive, fold 0: microseconds since 1970
-    DATETIME_ZONED = 0x24  # zones | int(n) codes | bits(n) fold | int(n) microseconds of the wall clock since 1970
+    DATETIME_ZONED = 0x24  # zones, with int(n) codes | bits(n) fold | int(n) microseconds of the wall clock since 1970
     TIME = 0x25  # int(n)                                          naive, fold 0: microseconds since midnight
-    TIME_ZONED = 0x26  # zones | int(n) codes | bits(n) fold | int(n) microseconds since midnight
+    TIME_ZONED = 0x26  # zones, with int(n) codes | bits(n) fold | int(n) microseconds since midnight
     TIMEDELTA = 0x27  # int(n) days | int(n) microseconds within the day
-    DECIMAL = 0x28  # u8 form | form 0: text(n) as str() writes it; form 1: int(n) exponents | column(n) coefficients
-    FRACTION = 0x29  # column(n) numerators | column(n) denominators
+    DECIMAL = 0x28  # u8 form | form 0: text(n) as str() writes it; form 1: int(n) exponents | any_int(n) coefficients
+    FRACTION = 0x29  # any_int(n) numerators | any_int(n) denominators
     UUID = 0x2A  # u8 form | n*16 bytes big-endian | form 1: int(n) is_safe 0 safe, 1 unsafe, 2 unknown
     PATH = 0x2B  # int(n) flavours | text(n)
     IP = 0x2C  # int(n) classes | text(n)
-    RANGE = 0x2D  # column(n) starts | column(n) stops | column(n) steps
+    RANGE = 0x2D  # any_int(n) starts | any_int(n) stops | any_int(n) steps
     ELLIPSIS = 0x2E  # bits(n), all 1                                  Ellipsis, n times
-    SCALAR = 0x2F  # uvarint d | d * dtype | int(n) codes | d * raw items     numpy scalars
+    SCALAR = 0x2F  # uvarint d | d * dtype | [int(n) codes, if d > 1] | d * items     numpy scalars
     ARRAY = 0x30  # see FORMAT.md, "Arrays"                           numpy arrays
 
 

@@ -18,7 +18,7 @@ import npser
 from golden.demo import CLASSES, evaluate
 from same import difference
 
-__all__ = ["value_line", "error_line"]
+__all__ = ["error_line", "value_line"]
 
 SINCE = ".".join(npser.__version__.split(".")[:2])
 

@@ -33,6 +33,9 @@ DOUBLE_ITEMS = 16
 MAX_DIGITS = 4
 """Powers of ten that are tried for doubles: prices, percentages, coordinates of a short table."""
 
+SAMPLED = 4
+"""Doubles that are tried before all of them are."""
+
 KIND_OF_POOL: Final = (
     Kind.POOL_U8,
     Kind.POOL_I16,
@@ -216,13 +219,10 @@ def _put_decimals(pools: list[list[Any]], values: Sequence[float]) -> int | None
     if 0.0 in values and any(str(value) == "-0.0" for value in values):
         return None
     for digits in range(MAX_DIGITS + 1):
-        scale = 10**digits
-        try:
-            ints = [round(value * scale) for value in values]
-        except ValueError:  # NaN
-            return None
-        if [value / scale for value in ints] == list(values):
-            break
+        if _scaled(values[:SAMPLED], digits) is not None:
+            ints = _scaled(values, digits)
+            if ints is not None:
+                break
     else:
         return None
     pool = narrowest(min(ints), max(ints))
@@ -231,6 +231,16 @@ def _put_decimals(pools: list[list[Any]], values: Sequence[float]) -> int | None
     pools[U8] += (KIND_OF_POOL[pool], digits)
     pools[pool].extend(ints)
     return Kind.POOL_DECIMAL
+
+
+def _scaled(values: Sequence[float], digits: int) -> list[int] | None:
+    """The ints that give the values back when they are divided by 10**digits, if there are such."""
+    scale = 10**digits
+    try:
+        ints = [round(value * scale) for value in values]
+    except ValueError:  # NaN
+        return None
+    return ints if [value / scale for value in ints] == list(values) else None
 
 
 def _put_bools(pools: list[list[Any]], values: Sequence[bool]) -> int | None:

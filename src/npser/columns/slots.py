@@ -24,7 +24,7 @@ from npser.columns.kinds import NUMBER_READERS, READERS, write_column
 from npser.columns.pooled import POOLED_ITEMS, PoolWriter
 from npser.columns.pools import write_pools
 from npser.columns.unpooled import PoolReader, read_cells, read_list
-from npser.errors import DecodeError, TruncatedError
+from npser.errors import DecodeError, EncodeError, TruncatedError
 from npser.tags import Kind
 
 if TYPE_CHECKING:
@@ -74,6 +74,20 @@ class SlotWriter:
         else:
             self.kinds.append(kind)
 
+    def ones(self, values: Sequence[Any]) -> None:
+        """A slot for each of the leaves."""
+        put, kinds = self.pools.one, self.kinds
+        for item, value in enumerate(values):
+            kind = put(value)
+            if kind is not None:
+                kinds.append(kind)
+                continue
+            try:
+                self._body([value], {type(value)})
+            except EncodeError as error:
+                error.item = item
+                raise
+
     def many(self, values: Sequence[Any], types_met: set[type]) -> None:
         """A slot of n leaves, whose exact types the caller knows."""
         n = len(values)
@@ -114,7 +128,7 @@ class SlotWriter:
             return
         number = len(self._bodies)
         same = -1
-        if len(body) >= SHARED_BODY:
+        if len(body) >= SHARED_BODY and self.sink.may_expand(len(body)):
             alike = self._by_length.setdefault((kind, len(body)), [])
             same = next((earlier for earlier in alike if self._bodies[earlier][1] == body), -1)
             if same < 0:

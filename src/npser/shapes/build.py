@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
+from npser.blocks.sink import FREE_ITEMS
 from npser.columns.slots import SlotReader
 from npser.errors import DecodeError, LimitError
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
@@ -144,6 +145,8 @@ def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
         counts = b.counts
         for node in nodes:
             n = counts.pop()
+            if n > FREE_ITEMS and node.container and not node.slots:
+                b.charge(n)
             frames.append((n, node.open(b, n)))
         slots.close()
         if sum([n for n, _ in frames]) < WORTH_PAUSING:

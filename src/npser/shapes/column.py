@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = [
     "Column",
+    "Leaves",
     "Step",
     "at_field",
     "at_item",
@@ -60,6 +61,36 @@ class Column:
             steps.append(text)
             column = column.parent
         return "$" + "".join(reversed(steps))
+
+
+class Leaves(Column):
+    """Single leaves that stand next to each other in one container: the columns of a document, n = 1 each.
+
+    Parameters
+    ----------
+    values : sequence of k leaves
+    names : sequence of k
+        How each is reached, as `make_step` takes it.
+    make_step : callable
+        From a name to the `Step`.
+    """
+
+    __slots__ = ("make_step", "names")
+
+    def __init__(
+        self,
+        values: Sequence[Any],
+        names: Sequence[Any],
+        depth: int,
+        parent: Column,
+        make_step: Callable[[Any], Step],
+    ) -> None:
+        super().__init__(values, depth, parent, self._step)
+        self.names = names
+        self.make_step = make_step
+
+    def _step(self, item: int) -> tuple[int, str]:
+        return self.make_step(self.names[item])(0)
 
 
 SHOWN_KEY = 60

@@ -83,6 +83,8 @@ def program_source(program: Program) -> tuple[Generated, Emitter]:
         if node.children:
             places.append((number, node.children))
         n = contexts.pop()
+        if n != "1" and node.container and not node.slots:
+            out.opens.append(f"b.charge({n})")
         emit = _EMITTERS.get(type(node), _emit_any)
         if emit is not _emit_any and not _is_plain(node, n):
             emit = _emit_any

@@ -16,7 +16,7 @@ import numpy as np
 
 from npser.columns.kinds import LEAF_TYPES, WRITERS
 from npser.errors import EncodeError
-from npser.shapes.column import Column
+from npser.shapes.column import Column, Leaves
 from npser.shapes.leaves import (
     Repeat,
     place_fresh,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["PLACERS", "write_shape"]
 
 Placer = Callable[["ShapeWriter", Column], None]
+
+_LEAF: Final = bytes((Tag.LEAF,))
 
 MAX_SUBSTITUTES = 16
 """How often `default` may give something that it has to be asked about again."""
@@ -83,7 +85,11 @@ def write_shape(w: ShapeWriter, value: Any) -> None:
     while stack:
         column = stack.pop()
         try:
-            _place(w, column)
+            if type(column) is Leaves:
+                w.shape.out += _LEAF * len(column.values)
+                w.slots.ones(column.values)
+            else:
+                _place(w, column)
         except EncodeError as error:
             if error.path is None:
                 error.path = column.path(error.item or 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from npser.blocks.sink import FREE_ITEMS
 from npser.shapes.column import Column, chosen
 from npser.shapes.node import Node
 from npser.tags import Node as Tag
@@ -25,7 +24,6 @@ __all__ = [
     "Reference",
     "Repeat",
     "Union",
-    "charge_free",
     "place_fresh",
     "place_leaves",
     "place_nothing",
@@ -186,10 +184,3 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
     w.slots.ints(codes)
     w.stack.append(again_column)
     place(w, Column([column.values[index] for index in fresh], column.depth, column, chosen(fresh)))
-
-
-def charge_free(b: Builder, n: int) -> None:
-    """Draw n instances of a node without slots from the budget."""
-    if n > FREE_ITEMS:
-        b.cursor.expand(n)
-

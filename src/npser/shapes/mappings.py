@@ -16,7 +16,6 @@ from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.shapes.column import at_key, in_map_keys, in_maps
-from npser.shapes.leaves import charge_free
 from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
 from npser.shapes.templates import build_row, build_rows
@@ -170,8 +169,6 @@ class Tables(Node):
 
     def open(self, b: Builder, n: int) -> list[Any] | None:
         """Every child runs over all instances."""
-        if not self.keys:
-            charge_free(b, n)
         b.counts += [n] * self.children
         return allocate(b, dict, n)
 
@@ -284,6 +281,7 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
         if not keys:
             _place_maps(w, column, Tag.DICT, depth)
             return
+        w.pay(column, len(keys))
         w.node(Tag.TABLE)
         w.keys(keys)
         columns = list(zip(*map(dict.values, rows), strict=True))
@@ -314,8 +312,7 @@ def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: 
         return
     w.node(Tag.TABLE)
     w.keys(keys)
-    for key in reversed(keys):
-        w.push((row[key],), depth, column, at_key(key))
+    w.push_singles(list(row.values()), keys, depth, column, at_key)
 
 
 def group_patterns(rows: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], list[int], list[tuple[int, ...]]]:

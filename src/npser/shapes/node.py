@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from npser.blocks.sink import FREE_ITEMS
 from npser.errors import LimitError
 from npser.tags import Node as Tag
 
@@ -53,6 +54,11 @@ class Builder:
         self.numbered: list[Any] = []
         self.references = program.references
         self.preserve = program.preserve
+
+    def charge(self, n: int) -> None:
+        """Draw n instances of a container that has no slot from the budget; a few are free."""
+        if n > FREE_ITEMS:
+            self.cursor.expand(n)
 
 
 class Node:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from npser.shapes.column import Column, at_field, at_item
 from npser.shapes.enums import place_enum_placeholders, place_enums
 from npser.shapes.gate import find_class
-from npser.shapes.leaves import charge_free, place_fresh
+from npser.shapes.leaves import place_fresh
 from npser.shapes.mappings import group_patterns, open_patterns, split_columns, wants_columns
 from npser.shapes.node import Node
 from npser.shapes.plans import extractor, new_objects, plan_objects, plan_tuples
@@ -50,8 +50,6 @@ class Records(Node):
 
     def open(self, b: Builder, n: int) -> Any:
         """Make the objects, empty."""
-        if not self.keys:
-            charge_free(b, n)
         b.counts += [n] * self.children
         return _allocate(self, b, n)
 
@@ -155,8 +153,6 @@ class NamedTuples(Records):
 
     def open(self, b: Builder, n: int) -> Any:
         """Find the class."""
-        if not self.keys:
-            charge_free(b, n)
         b.counts += [n] * self.children
         if wants_columns(self, b):
             return None
@@ -289,9 +285,14 @@ def _place_columns(
     if not keys and not _may_be_empty(w, column, tag, name):
         return
     depth = w.enter(column)
+    if keys:
+        w.pay(column, len(keys))
     w.node(tag)
     w.text(name)
     w.keys(keys)
+    if len(column.values) == 1:
+        w.push_singles([values[0] for values in columns], keys, depth, column, at_field)
+        return
     for key, values in zip(reversed(keys), reversed(columns), strict=True):
         w.push(values, depth, column, at_field(key))
 
@@ -332,6 +333,7 @@ def _place_states(w: ShapeWriter, column: Column) -> None:
     assert schema is not None
     states = [value.__getstate__() for value in column.values]
     w.keep.append(states)
+    w.pay(column, 1)
     w.node(Tag.STATE)
     w.text(schema.name)
     w.push(states, depth, column, at_item(".__getstate__()"))
@@ -360,6 +362,7 @@ def _place_object_placeholders(w: ShapeWriter, column: Column) -> None:
 
 def _place_state_placeholders(w: ShapeWriter, column: Column) -> None:
     depth = w.enter(column)
+    w.pay(column, 1)
     w.node(Tag.STATE)
     w.text(column.values[0].class_name)
     w.push([value.contents for value in column.values], depth, column, at_item(".__getstate__()"))

@@ -205,8 +205,12 @@ def _place_flat(w: ShapeWriter, column: Column, tag: Tag, lengths: list[int], it
 
 
 def _place_rows(w: ShapeWriter, column: Column, tag: Tag, positions: list[Sequence[Any]], depth: int) -> None:
+    w.pay(column, len(positions))
     w.node(tag)
     w.count(len(positions))
+    if len(column.values) == 1:
+        w.push_singles([values[0] for values in positions], range(len(positions)), depth, column, at_position)
+        return
     for position in range(len(positions) - 1, -1, -1):
         w.push(positions[position], depth, column, at_position(position))
 
@@ -264,6 +268,7 @@ def place_deques(w: ShapeWriter, column: Column) -> None:
 def place_slices(w: ShapeWriter, column: Column) -> None:
     """Write SLICE."""
     depth = w.enter(column)
+    w.pay(column, 3)
     w.node(Tag.SLICE)
     for name in ("step", "stop", "start"):
         w.push([getattr(value, name) for value in column.values], depth, column, at_item(f".{name}"))

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from npser.blocks.sink import Sink
+from npser.blocks.sink import FREE_ITEMS, Sink
+from npser.columns.kinds import LEAF_TYPES
 from npser.columns.slots import SlotWriter
 from npser.errors import EncodeError
 from npser.limits import MAX_DEPTH
-from npser.shapes.column import Column
+from npser.shapes.column import Column, Leaves
 from npser.shapes.cycles import find_cycle
+from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from npser.shapes.column import Step
-    from npser.tags import Node as Tag
 
 __all__ = ["ShapeWriter"]
 
@@ -29,6 +30,10 @@ CYCLE_CHECK_DEPTH = 16
 CYCLE_CHECK_ITEMS = 1 << 16
 """A column of more items than this, out of containers that repeat, is checked at any depth: a cycle that branches
 grows faster than it gets deep."""
+
+
+MANY_TEXTS = 64
+"""Numbers below this are one byte in the shape."""
 
 
 class ShapeWriter:
@@ -84,8 +89,13 @@ class ShapeWriter:
             return
         self._key_sets[keys] = len(self._key_sets)
         self.shape.uvarint(len(keys) << 1)
+        texts, out = self._texts, self.shape.out
         for key in keys:
-            self.text(key)
+            number = texts.get(key, MANY_TEXTS)
+            if number < MANY_TEXTS:
+                out.append(number << 1 | 1)
+            else:
+                self.text(key)
 
     def patterns(self, patterns: Sequence[Sequence[int]]) -> None:
         """Write which keys the instances of each pattern have, in which order."""
@@ -120,9 +130,46 @@ class ShapeWriter:
                     column, item, 'a container holds itself; pass identity="preserve" to keep cycles', steps
                 )
 
+    def pay(self, column: Column, children: int) -> None:
+        """Pay for the instances of a container without a slot, which a reader draws from its budget.
+
+        Where a thrifty payload may not expand, the slots of several children bring enough for all of them; one child
+        may be without slots, too, so there a union gives the instances codes, at a bit each.
+        """
+        n = len(column.values)
+        if n <= FREE_ITEMS:
+            return
+        if children > 1 or self.sink.may_expand(n):
+            self.sink.expand(n)
+            return
+        self.node(Tag.UNION)
+        self.count(2)
+        self.slots.ints([0] * n)
+        self.stack.append(Column([], column.depth))  # the other child, of no instances; written behind this one
+
     def push(self, values: Sequence[Any], depth: int, parent: Column, step: Step) -> None:
         """Let a column of children be written next (the last one pushed comes first)."""
         self.stack.append(Column(values, depth, parent, step))
+
+    def push_singles(
+        self,
+        values: Sequence[Any],
+        names: Sequence[Any],
+        depth: int,
+        parent: Column,
+        make_step: Callable[[Any], Step],
+    ) -> None:
+        """Let the children of a single container be written next, in their order; leaves side by side go together."""
+        stop = len(values)
+        for index in range(stop - 1, -1, -1):
+            if type(values[index]) not in LEAF_TYPES:
+                if index + 1 < stop:
+                    leaves = slice(index + 1, stop)
+                    self.stack.append(Leaves(values[leaves], names[leaves], depth, parent, make_step))
+                self.stack.append(Column((values[index],), depth, parent, make_step(names[index])))
+                stop = index
+        if stop:
+            self.stack.append(Leaves(values[:stop], names[:stop], depth, parent, make_step))
 
     def refuse(self, column: Column, item: int, message: str, below: str = "") -> EncodeError:
         """An error that names the place of an item; the caller raises it."""
