@@ -276,9 +276,12 @@ def _dtype_facts(dtype: Any) -> object:
 
 
 def _raw(array: Any) -> bytes:
-    """All bytes of an array in C order, also those between the fields."""
+    """All bytes of an array in C order, also those between the fields, but not those that pad a long double."""
     if not array.dtype.itemsize or not array.size:
         return b""
+    if array.dtype.char in "gG" and array.dtype.itemsize % 16 == 0:
+        items = np.frombuffer(array.tobytes(), "u1").reshape(-1, 16)
+        return (items[:, :10] if array.dtype.isnative else items[:, 6:]).tobytes()
     return np.ascontiguousarray(array.view(f"V{array.dtype.itemsize}") if array.dtype.names else array).tobytes()
 
 
@@ -304,8 +307,7 @@ def _scalar(pair: Pair) -> Iterator[Pair]:
         _equal("bytes", bytes(a), bytes(b))
     else:
         _equal("dtype", _dtype_facts(a.dtype), _dtype_facts(b.dtype))
-        _equal("bits of", a.tobytes() if not isinstance(a, np.void) else _raw(np.asarray(a)), b.tobytes()
-               if not isinstance(b, np.void) else _raw(np.asarray(b)))
+        _equal("bits of", _raw(np.asarray(a)), _raw(np.asarray(b)))
     return iter(())
 
 

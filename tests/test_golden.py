@@ -25,6 +25,9 @@ ERRORS: Final = tuple(vector for vector in VECTORS if vector.error is not None)
 SHORT = 400
 """Payloads up to so many bytes are cut at every length."""
 
+OFTEN = 30
+"""Readings after which a shape is hot."""
+
 NOT_EVERYWHERE: Final = {"DtypeCode.STRING", "DtypeCode.LONGDOUBLE", "DtypeCode.CLONGDOUBLE", "DtypeCode.TWIN"}
 """Codes that only some machines can read."""
 
@@ -78,6 +81,14 @@ def test_the_corpus_breaks_every_rule() -> None:
 def test_read(vector: Vector) -> None:
     skip_if_not_for_here(vector)
     value = read(vector.data)
+    assert difference(evaluate(vector.value or ""), value) is None
+    assert vector.check is None or evaluate(vector.check, value=value) is True
+
+
+@pytest.mark.parametrize("vector", VALUES, ids=str)
+def test_read_so_often_that_code_is_generated_for_it(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    value = [read(vector.data) for _ in range(OFTEN)][-1]
     assert difference(evaluate(vector.value or ""), value) is None
     assert vector.check is None or evaluate(vector.check, value=value) is True
 

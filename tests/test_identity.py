@@ -379,3 +379,87 @@ def test_a_tuple_in_a_cycle_is_preserved() -> None:
     found = back(loop, identity="preserve")
     assert found[0][0] is found
     assert found[0][1].x is found
+
+
+# ------------------------------------------------------------------------- hashed while it is inside of what is hashed
+
+
+class City:
+    """Known by its name; the roads are a dict of cities, in both directions."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.roads: dict[City, int] = {}
+        self.seen: set[City] = set()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, City) and self.name == other.name
+
+
+def cities(value: Any, **options: Any) -> Any:
+    return npser.loads(npser.dumps(value, **options), classes=[City, Task])
+
+
+@pytest.mark.parametrize("options", [{}, {"identity": "preserve"}], ids=str)
+def test_a_graph_whose_nodes_are_keys_of_each_other(options: dict[str, Any]) -> None:
+    a, b, c = map(City, "abc")
+    a.roads, b.roads = {b: 1, c: 2, a: 0}, {a: 1}
+    c.seen = {a, b, c}
+    for value in ([a, b, c], [c, b, a], {"start": b}, {a: a.roads}, [{c}, [a, b]]):
+        found = cities(value, **options)
+        assert difference(value, found) is None
+    found = cities([a, b, c], **options)
+    assert found[0].roads[found[1]] == 1
+    assert found[0].roads[City("b")] == 1
+    assert found[2].seen == {City("a"), City("b"), City("c")}
+    assert next(iter(found[1].roads)) is found[0]
+
+
+def test_counters_and_ordered_dicts_of_what_holds_them() -> None:
+    a, b = City("a"), City("b")
+    a.roads = Counter({a: 1, b: 2})
+    b.roads = OrderedDict([(b, 1), (a, 2)])
+    b.seen = defaultdict(list, {a: [b], (a, b): [1]})  # type: ignore[assignment]
+    for value in ([a, b], [b, a], [[a], [b]]):
+        assert difference(value, cities(value)) is None
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    name: str
+    after: frozenset[Any] = frozenset()
+
+
+def test_frozensets_of_objects_of_the_same_batch() -> None:
+    a = Task("a")
+    b = Task("b", frozenset({a}))
+    c = Task("c", frozenset({a, b, ("x", b)}))
+    for value in ([a, b, c], [c, b, a], [c], {"all": (b, c), "one": a}, [{"task": c}, {"task": b}, {"task": a}], {c: [a, b]}):
+        found = cities(value)
+        assert difference(value, found) is None
+    found = cities([a, b, c])
+    assert next(iter(found[1].after)) is found[0]
+    assert found[1] in found[2].after
+
+
+def test_many_frozensets_of_objects_of_one_batch() -> None:
+    tasks: list[Task] = []
+    for i in range(300):
+        tasks.append(Task(str(i), frozenset(tasks[-3:])))
+    found = cities(tasks)
+    assert found[299] == tasks[299]
+    assert found[298] in found[299].after
+    assert difference(tasks, found) is None
+
+
+def test_an_object_in_a_frozenset_of_its_own_is_refused() -> None:
+    node = Node("a")
+    node.next = frozenset([Friend("b", node)])  # type: ignore[arg-type]
+    assert difference(node, back(node)) is None
+    friend = Friend("c")
+    friend.friends = frozenset([friend])  # type: ignore[assignment]
+    with pytest.raises(EncodeError, match="frozenset that it holds"):
+        npser.dumps([friend])

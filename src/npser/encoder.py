@@ -18,6 +18,7 @@ from npser.columns.pools import I16, I32, I64, U8, narrowest
 from npser.errors import EncodeError
 from npser.limits import Limits
 from npser.shapes.infer import write_shape
+from npser.shapes.leaves import OpenBatchError
 from npser.shapes.writer import ShapeWriter
 from npser.tags import MAGIC, VERSION, Kind, Lead
 
@@ -157,7 +158,14 @@ def _encode_shaped(
     value: Any, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool
 ) -> bytes:
     w = ShapeWriter(sink, default, preserve=preserve)
-    write_shape(w, value)
+    start = sink.expanded
+    try:
+        write_shape(w, value)
+    except OpenBatchError:
+        sink.out.clear()
+        sink.expanded = start
+        w = ShapeWriter(sink, default, preserve=preserve, apart=True)
+        write_shape(w, value)
     head = Sink()
     head.out += HEADER
     shape = w.shape.out

@@ -15,6 +15,7 @@ from columns.test_dtypes import deep
 from npser.blocks.cursor import Cursor
 from npser.columns.anyints import write_any_ints
 from npser.columns.npscalars import read_scalars, write_scalars
+from npser.columns.rawitems import settled
 from npser.errors import EncodeError
 from npser.tags import Kind
 
@@ -26,7 +27,9 @@ NUMBERS = sorted({kind for kind in np.sctypeDict.values() if issubclass(kind, (n
 def key(value: np.generic) -> object:
     if isinstance(value, str):
         return str.encode(value, "utf-8", "surrogatepass")
-    return value.tobytes() if isinstance(value, bytes) else (deep(value.dtype), value.tobytes())
+    if isinstance(value, bytes):
+        return value.tobytes()
+    return deep(value.dtype), settled(value.dtype, value.tobytes())  # padding is not a value
 
 
 def patterns(kind: type[np.generic]) -> list[np.generic]:

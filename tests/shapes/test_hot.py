@@ -72,7 +72,7 @@ def test_a_damaged_payload_of_a_hot_shape_is_refused_with_its_place() -> None:
 
 
 def test_shapes_that_never_repeat_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "HOT_AFTER", 24)
+    monkeypatch.setattr(build, "HOT_AFTER", 16)
 
     def refuse(_program: Any) -> Any:
         raise AssertionError("compiled")

@@ -24,7 +24,7 @@ from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_ints
 from npser.blocks.sink import Sink
 from npser.blocks.text import read_text
-from npser.columns.rawitems import find_flaw
+from npser.columns.rawitems import find_flaw, settled
 from npser.errors import TruncatedError
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def _write_raw(sink: Sink, base: int, flats: list[Array], nbytes: int) -> None:
     sink.uvarint(nbytes)
     if nbytes >= ALIGNED_BYTES:
         sink.out += bytes((base - len(sink.out)) % ALIGNMENT)
-    if nbytes // len(flats) < ALIGNED_BYTES:
-        sink.out += b"".join([flat.tobytes() for flat in flats])
+    if nbytes // len(flats) < ALIGNED_BYTES or flats[0].dtype.char in "gG":
+        sink.out += b"".join([settled(flat.dtype, flat.tobytes()) for flat in flats])
         return
     for flat in flats:
         if flat.nbytes:  # without a copy in between

@@ -21,7 +21,7 @@ from npser.blocks.choose import write_bits, write_bytes, write_ints, write_text
 from npser.blocks.ints import read_ints
 from npser.blocks.text import read_text
 from npser.columns.dtypes import dtype_bytes, read_dtype
-from npser.columns.rawitems import find_flaw
+from npser.columns.rawitems import find_flaw, settled
 from npser.errors import EncodeError
 from npser.tags import Kind
 
@@ -95,7 +95,7 @@ def _write_items(sink: Sink, values: list[Any]) -> None:
     elif all(map(_OF_TYPE.__contains__, map(type, values))):
         sink.out += b"".join(values)  # they are buffers, fifty times faster than tobytes()
     else:
-        sink.out += b"".join(map(_raw, values))
+        sink.out += settled(values[0].dtype, b"".join(map(_raw, values)))
 
 
 def read_scalars(cursor: Cursor, n: int) -> list[Any]:

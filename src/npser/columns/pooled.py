@@ -16,7 +16,7 @@ from npser.tags import Kind
 __all__ = ["POOLED_ITEMS", "PoolWriter"]
 
 POOLED_ITEMS = 128
-"""Columns up to this long may live in the pools; benchmarks/thresholds.py::sweep_pooled."""
+"""Columns up to this long may live in the pools; benchmarks/thresholds_shapes.py::sweep_pooled."""
 
 PLAIN_ITEMS = 4
 """Columns up to this long are pooled as they are: their parameters would be longer than themselves."""

@@ -8,19 +8,37 @@ stand, inside structures too; fields may overlap, so what that costs is counted 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["find_flaw"]
+__all__ = ["find_flaw", "settled"]
 
 MAX_CODE_POINT = 0x10FFFF
 
 MAX_OVERLAP = 64
 """How many fields may on average look at one byte; more is refused, for it multiplies the work."""
+
+
+_X87_SIZE = 16
+_X87_USED = 10
+_X87: Final = int(np.finfo(np.longdouble).nmant) == 63 and np.dtype(np.longdouble).itemsize == _X87_SIZE
+
+
+def settled(dtype: np.dtype[Any], raw: bytes) -> bytes:
+    """The same elements without what happened to be in memory behind each long double.
+
+    An x87 long double has 10 bytes of its 16; nobody sets the others, so they hold whatever was there before, and a
+    payload must not carry that out of the process.
+    """
+    if dtype.char not in "gG" or not _X87:
+        return raw
+    items = np.frombuffer(raw, "<u1").reshape(-1, _X87_SIZE).copy()
+    items[:, slice(_X87_USED, None) if dtype.isnative else slice(_X87_SIZE - _X87_USED)] = 0
+    return items.tobytes()
 
 
 def find_flaw(array: NDArray[Any]) -> str | None:

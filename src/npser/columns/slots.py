@@ -37,6 +37,10 @@ __all__ = ["SlotReader", "SlotWriter"]
 SHARED_BODY = 64
 """Bodies from this many bytes on are looked up among the earlier ones."""
 
+LOOKED_AT = 32
+"""Bytes of a body, at its ends and in the middle, by which an equal one is found: comparing all would be quadratic, and
+hashing all costs as much as copying."""
+
 ALIGNED_BODY = 4096
 """A body of arrays from this many bytes on starts at a multiple of `ALIGNMENT` bytes from the start of the payload."""
 
@@ -64,7 +68,7 @@ class SlotWriter:
         self.sink = sink
         self.pools = PoolWriter()
         self._bodies: list[tuple[int, bytes]] = []  # number of an earlier equal body or -1, bytes
-        self._by_length: dict[tuple[int, int], list[int]] = {}
+        self._alike: dict[tuple[int, int, bytes, bytes, bytes], int] = {}
 
     def one(self, value: Any) -> None:
         """A slot of one leaf."""
@@ -126,22 +130,24 @@ class SlotWriter:
         self.kinds.append(kind)
         if kind == Kind.NONE:
             return
-        number = len(self._bodies)
         same = -1
-        if len(body) >= SHARED_BODY and self.sink.may_expand(len(body)):
-            alike = self._by_length.setdefault((kind, len(body)), [])
-            same = next((earlier for earlier in alike if self._bodies[earlier][1] == body), -1)
-            if same < 0:
-                alike.append(number)
-            else:
-                self.sink.expand(len(body))
+        size = len(body)
+        if size >= SHARED_BODY and self.sink.may_expand(size):
+            middle = size >> 1
+            about = (kind, size, body[:LOOKED_AT], body[middle : middle + LOOKED_AT], body[-LOOKED_AT:])
+            earlier = self._alike.setdefault(about, len(self._bodies))
+            if earlier < len(self._bodies) and self._bodies[earlier][1] == body:
+                same = earlier
+                self.sink.expand(size)
         self._bodies.append((same, body))
 
     def finish(self, head: Sink) -> None:
         """Append kinds, pools, directory and bodies to `head`, which holds the payload so far."""
         out = head.out
         out += self.kinds
+        head.budget = self.sink.budget
         write_pools(head, self.pools.pools)
+        self.sink.expand(head.expanded)
         for same, body in self._bodies:
             head.uvarint(len(body) << 1 if same < 0 else same << 1 | 1)
         body_kinds = [kind for kind in self.kinds if kind >= FIRST_BODY]

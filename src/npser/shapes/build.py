@@ -20,6 +20,7 @@ from npser.shapes.leaves import Leaf, Nothing, Reference, Union
 from npser.shapes.mappings import Maps, Tables, VariedTables
 from npser.shapes.ndarrays import Arrays, ObjectArrays
 from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
+from npser.shapes.ordered import close_in_order
 from npser.shapes.records import NamedTuples, Records, States, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
 from npser.shapes.templates import Generated, forget
@@ -65,9 +66,9 @@ MAX_SHAPES = 512
 MAX_SHAPE_BYTES = 1 << 16
 """Shapes are remembered if they have at most this many bytes, and this many of them: 32 MB of shape bytes at most."""
 
-HOT_AFTER = 24
-"""Meetings after which a shape is compiled. It pays back about as many meetings later (benchmarks/README.md); shapes
-that do not come back are never compiled."""
+HOT_AFTER = 16
+"""Meetings after which a shape is compiled. It pays back about as many meetings later, so that no payload can make
+reading cost more than twice as much; benchmarks/thresholds_shapes.py::sweep_hot."""
 
 MAX_HOT = 128
 """Shapes that may be compiled at a time."""
@@ -116,7 +117,7 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
             cursor.pos, cursor.budget = pos, budget
     else:
         program.meetings += 1
-        if program.meetings == HOT_AFTER and not program.preserve and len(program.nodes) <= MAX_HOT_NODES:
+        if program.meetings == HOT_AFTER and not (program.preserve or program.ordered) and len(program.nodes) <= MAX_HOT_NODES:
             _compile(program)
     return _run_loops(program, cursor, policy)
 
@@ -149,12 +150,13 @@ def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
                 b.charge(n)
             frames.append((n, node.open(b, n)))
         slots.close()
+        close_all = close_in_order if program.ordered else _close_all
         if sum([n for n, _ in frames]) < WORTH_PAUSING:
-            value = _close_all(nodes, b, frames)
+            value = close_all(program, b, frames)
         else:
             pause()
             try:
-                value = _close_all(nodes, b, frames)
+                value = close_all(program, b, frames)
             finally:
                 resume()
     except DecodeError as error:
@@ -167,9 +169,9 @@ def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
     return value
 
 
-def _close_all(nodes: list[Node], b: Builder, frames: list[tuple[int, Any]]) -> Any:
+def _close_all(program: Program, b: Builder, frames: list[tuple[int, Any]]) -> Any:
     columns: list[Any] = []  # a stack: what is finished, the first child of the next container on top
-    for node in reversed(nodes):
+    for node in reversed(program.nodes):
         n, frame = frames.pop()
         children = node.children
         if children:

@@ -14,7 +14,7 @@ __all__ = ["WORTH_PAUSING", "pause", "resume"]
 
 WORTH_PAUSING = 500
 """Containers from which pausing pays: the collector's youngest generation is that large by default
-(benchmarks/README.md shows what it gives)."""
+(benchmarks/thresholds_shapes.py::sweep_collector)."""
 
 _lock = threading.Lock()
 _paused = 0

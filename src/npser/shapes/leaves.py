@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Leaf",
     "Nothing",
+    "OpenBatchError",
     "Reference",
     "Repeat",
     "Union",
@@ -159,10 +160,14 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
     w.keep.append(column.values)  # what a property or a hook made and dropped must not give its id to others
     ids = list(map(id, column.values))
     n = len(ids)
+    if w.apart and n > 1:
+        place_union(w, column, {index: [index] for index in range(n)})
+        return
     numbers = w.numbers
     start = len(numbers)
     if numbers.keys().isdisjoint(ids) and (n == 1 or len(set(ids)) == n):
         numbers.update(zip(ids, range(start, start + n), strict=True))
+        w.batches[column] = range(start, start + n)
         place(w, column)
         return
     fresh: list[int] = []
@@ -176,6 +181,7 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
     again_column = Column(
         [Repeat(numbers[ids[index]]) for index in repeats], column.depth, column, chosen(repeats)
     )
+    _check_frozensets(w, again_column)
     if not fresh:
         place_repeats(w, again_column)
         return
@@ -183,4 +189,28 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
     w.count(2)
     w.slots.ints(codes)
     w.stack.append(again_column)
-    place(w, Column([column.values[index] for index in fresh], column.depth, column, chosen(fresh)))
+    fresh_column = Column([column.values[index] for index in fresh], column.depth, column, chosen(fresh))
+    w.batches[fresh_column] = range(start, len(numbers))
+    place(w, fresh_column)
+
+
+class OpenBatchError(Exception):
+    """A frozenset refers to an object of a batch that it is inside of, so a reader could not hash it yet.
+
+    The objects must be written one by one: then each is complete before the next one begins.
+    """
+
+
+def _check_frozensets(w: ShapeWriter, again: Column) -> None:
+    """Make sure that no frozenset refers to an object that is complete only after the frozenset."""
+    numbers = {repeat.number for repeat in again.values}
+    inside = False
+    column = again.parent
+    while column is not None:
+        inside = inside or set(map(type, column.values)) == {frozenset}
+        batch = w.batches.get(column, ())
+        if inside and any([number in batch for number in numbers]):
+            if not w.apart:
+                raise OpenBatchError
+            raise w.refuse(again, 0, "an object in a frozenset that it holds itself")
+        column = column.parent

@@ -19,7 +19,7 @@ from npser.shapes.column import at_key, in_map_keys, in_maps
 from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
 from npser.shapes.templates import build_row, build_rows
-from npser.shapes.tracking import allocate, fill
+from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ MAX_VARIED_KEYS = 64
 """Dicts of one place with no more keys than this together are a table however they vary."""
 
 GENERATED_ROWS = 32
-"""From this many rows on, binding the generated code to the keys of a table pays."""
+"""From this many rows on, binding the generated code to the keys of a table pays;
+benchmarks/thresholds_shapes.py::sweep_rows."""
 
 MIN_CELLS_A_KEY = 4
 """Dicts of one place whose keys come back less often than this on average have keys that are data."""
@@ -94,6 +95,7 @@ class Maps(Node):
 
     __slots__ = ("make", "tag")
     slots = 1
+    hashes = True
 
     def __init__(self, tag: int, make: Callable[..., Any]) -> None:
         super().__init__(2)
@@ -121,6 +123,9 @@ class Maps(Node):
         """Zip keys and values, cut by the lengths."""
         lengths, allocated = frame
         keys, values = columns
+        if b.late is not None:
+            made = [self.make() for _ in lengths] if allocated is None else allocated
+            return fill_late(b.late, self.tag, made, cut(list(zip(keys, values, strict=True)), lengths, list))
         try:
             if n == 1:
                 done = [self.make(zip(keys, values, strict=True))]

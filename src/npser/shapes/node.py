@@ -42,9 +42,11 @@ class Builder:
         A stack: over how many instances the next nodes run; the next one on top.
     numbered : list
         Every object so far that a REFERENCE may name.
+    late : list | None
+        Where a node whose items may not be hashed yet leaves (container, move, contents), for the very end.
     """
 
-    __slots__ = ("counts", "cursor", "numbered", "policy", "preserve", "references", "slots")
+    __slots__ = ("counts", "cursor", "late", "numbered", "policy", "preserve", "references", "slots")
 
     def __init__(self, slots: SlotReader, cursor: Cursor, policy: Policy, program: Program) -> None:
         self.slots = slots
@@ -52,6 +54,7 @@ class Builder:
         self.policy = policy
         self.counts = [1]
         self.numbered: list[Any] = []
+        self.late: list[tuple[Any, Callable[[Any, Any], object], list[Any]]] | None = None
         self.references = program.references
         self.preserve = program.preserve
 
@@ -65,6 +68,7 @@ class Node:
     """One node over n instances.
 
     Subclasses set `slots`, the number of slots they consume, and `children`, how many nodes follow as theirs.
+    `hashes` says whether the first child holds what is hashed: keys, or the members of a set.
     `in_list` and `in_table` say whether the parent is a list, or a table that is the item of a list: there the
     caller may ask for arrays and for columns. `in_row` says whether the parent only zips its children's columns, so
     that they need not be lists.
@@ -77,6 +81,7 @@ class Node:
     makes_lists: bool = False
     makes_columns: ClassVar[bool] = False
     zips: ClassVar[bool] = False
+    hashes: bool = False
 
     def __init__(self, children: int = 0) -> None:
         self.children = children
@@ -99,6 +104,10 @@ class Node:
         """One column of n finished values, out of what `open` gave and the columns of the children."""
         return frame
 
+    def objects(self, _frame: Any) -> list[Any]:
+        """The objects that `open` made and `close` completes."""
+        return []
+
     def step(self, _edge: int) -> str:
         """How a child is reached from here, as text for a path."""
         return ""
@@ -113,9 +122,11 @@ class Program:
         How often a payload of this shape was read.
     hot : callable | None
         The function that reads it, once it was met often enough.
+    ordered : bool
+        Whether nodes must be closed in the order in which they stand: what is hashed may be a reference.
     """
 
-    __slots__ = ("hot", "meetings", "nodes", "preserve", "references", "slots")
+    __slots__ = ("hot", "meetings", "nodes", "ordered", "preserve", "references", "slots")
 
     def __init__(self, nodes: list[Node], *, preserve: bool, references: bool) -> None:
         self.nodes = nodes
@@ -124,6 +135,7 @@ class Program:
         self.slots = sum(node.slots for node in nodes)
         self.preserve = preserve
         self.references = references
+        self.ordered = references and any([node.hashes for node in nodes])
 
     def path(self, node: Node) -> str:
         """Where in the value a node stands, like ``$['orders'][*]['price']``."""

@@ -68,6 +68,10 @@ class Records(Node):
             plan_objects(cls, self.keys).apply(objects, columns)
         return objects
 
+    def objects(self, frame: Any) -> list[Any]:
+        """Those of the batch."""
+        return (frame and frame[1]) or []
+
     def step(self, edge: int) -> str:
         """One field."""
         return f".{self.keys[edge]}"
@@ -141,6 +145,10 @@ class VariedRecords(Node):
                 plan_objects(cls, names, complete=True).apply(chosen, cells[code])  # type: ignore[arg-type]
         return objects
 
+    def objects(self, frame: Any) -> list[Any]:
+        """Those of the batch."""
+        return frame[2]  # type: ignore[no-any-return]
+
     def step(self, edge: int) -> str:
         """One field."""
         return f".{self.keys[edge]}"
@@ -193,6 +201,10 @@ class States(Node):
             else:
                 _set_state(b, cls, thing, state)
         return objects
+
+    def objects(self, frame: Any) -> list[Any]:
+        """Those of the batch."""
+        return frame[1]  # type: ignore[no-any-return]
 
     def step(self, _edge: int) -> str:
         """The state."""

@@ -18,7 +18,7 @@ import numpy as np
 from npser.shapes.column import at_item, at_position, in_lists
 from npser.shapes.node import Node
 from npser.shapes.templates import build_lists
-from npser.shapes.tracking import allocate, fill
+from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def open_lengths(b: Builder, n: int) -> list[int]:
 class Sequences(Node):
     """slot(n) lengths; one child over all items."""
 
-    __slots__ = ("make", "makes_lists", "tag", "unique")
+    __slots__ = ("hashes", "make", "makes_lists", "tag")
     slots = 1
 
     def __init__(self, tag: int, make: Callable[[Iterable[Any]], Any]) -> None:
@@ -71,7 +71,7 @@ class Sequences(Node):
         self.tag = tag
         self.make = make
         self.makes_lists = make is list
-        self.unique = make is set or make is frozenset
+        self.hashes = make is set or make is frozenset
 
     @classmethod
     def parse(cls, tag: int, _reader: ShapeReader) -> Sequences:
@@ -90,11 +90,16 @@ class Sequences(Node):
         (items,) = columns
         if type(items) is not list:
             return _cut_special(items, lengths)
+        if b.late is not None and self.tag == Tag.SET:
+            made = [set() for _ in lengths] if allocated is None else allocated
+            return fill_late(b.late, self.tag, made, cut(items, lengths, list))
+        if b.late is not None and self.tag == Tag.FROZENSET:
+            raise b.cursor.fail("a frozenset with a member that holds the frozenset")
         try:
             done = cut(items, lengths, self.make)
         except Exception as error:
             raise b.cursor.fail(f"an item that a set cannot hold: {error}") from error
-        if self.unique and sum(map(len, done)) != len(items):
+        if self.hashes and sum(map(len, done)) != len(items):
             raise b.cursor.fail("an item stands twice in one set")
         return fill(self.tag, allocated, done)
 

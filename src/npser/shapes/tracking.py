@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.tags import Node as Tag
@@ -15,7 +16,7 @@ from npser.tags import Node as Tag
 if TYPE_CHECKING:
     from npser.shapes.node import Builder
 
-__all__ = ["TRACKED_TYPES", "allocate", "fill"]
+__all__ = ["TRACKED_TYPES", "allocate", "fill", "fill_late"]
 
 TRACKED_TYPES: Final = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter})
 """Types whose instances are numbered under ``identity="preserve"``."""
@@ -40,6 +41,14 @@ def allocate(b: Builder, make: Callable[[], Any] | None, n: int) -> list[Any] | 
         return None
     made = [make() for _ in range(n)]
     b.numbered += made
+    return made
+
+
+def fill_late(
+    late: list[tuple[Any, Callable[[Any, Any], object], list[Any]]], tag: int, made: list[Any], contents: list[Any]
+) -> list[Any]:
+    """Empty containers that will get their contents when everything else is complete, and can be hashed."""
+    late += zip(made, repeat(_FILL[tag]), contents)
     return made
 
 

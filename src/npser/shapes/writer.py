@@ -47,14 +47,20 @@ class ShapeWriter:
         Gives a substitute for a value that npser refuses.
     preserve : bool
         Whether lists, dicts, sets and deques keep their identity.
+    apart : bool
+        Whether objects are written one by one instead of in batches.
     """
 
-    def __init__(self, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool) -> None:
+    def __init__(
+        self, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool, apart: bool = False
+    ) -> None:
         self.shape = Sink()
         self.slots = SlotWriter(sink)
         self.sink = sink
         self.default = default
         self.preserve = preserve
+        self.apart = apart
+        self.batches: dict[Column, range] = {}  # a column of objects -> their numbers
         self.stack: list[Column] = []
         self.numbers: dict[int, int] = {}  # id of an object -> its number
         self.classes: dict[str, type] = {}  # wire name -> the class that has it in this payload
