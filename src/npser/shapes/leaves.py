@@ -73,6 +73,7 @@ class Union(Node):
 
     __slots__ = ()
     slots = 1
+    zips = True
     container = False
 
     @classmethod

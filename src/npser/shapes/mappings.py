@@ -95,6 +95,7 @@ class Maps(Node):
 
     __slots__ = ("make", "tag")
     slots = 1
+    zips = True
     hashes = True
 
     def __init__(self, tag: int, make: Callable[..., Any]) -> None:
@@ -206,6 +207,7 @@ class VariedTables(Node):
     __slots__ = ("keys", "patterns")
     slots = 1
     makes_columns = True
+    zips = True
 
     def __init__(self, keys: tuple[str, ...], patterns: list[tuple[int, ...]]) -> None:
         super().__init__(len(keys))

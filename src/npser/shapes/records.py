@@ -99,6 +99,7 @@ class VariedRecords(Node):
 
     __slots__ = ("keys", "name", "patterns")
     slots = 1
+    zips = True
 
     def __init__(self, name: str, keys: tuple[str, ...], patterns: list[tuple[int, ...]]) -> None:
         super().__init__(len(keys))

@@ -57,6 +57,7 @@ class Generated(NamedTuple):
     source: str
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def rows_template(k: int) -> Generated:
     """Columns -> dicts.
 
@@ -78,6 +79,7 @@ def rows_template(k: int) -> Generated:
     )
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def row_template(k: int) -> Generated:
     """Iterators of columns -> one dict a call, for tables whose rows differ.
 
@@ -104,6 +106,7 @@ def row_template(k: int) -> Generated:
     )
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def lists_template(k: int) -> Generated:
     """Tuples -> lists of the same k items; a display is twice as fast as ``list(row)``.
 
@@ -122,6 +125,7 @@ def lists_template(k: int) -> Generated:
     )
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def fill_template(k: int) -> Generated:
     """Objects that exist and their columns -> the same objects with their attributes set.
 
@@ -146,6 +150,7 @@ def fill_template(k: int) -> Generated:
     )
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def fill_dicts_template(k: int) -> Generated:
     """Like `fill_template`, but straight into the ``__dict__`` of each object, past any ``__setattr__``.
 
@@ -171,6 +176,7 @@ def fill_dicts_template(k: int) -> Generated:
     )
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def fill_slots_template(k: int) -> Generated:
     """Like `fill_template`, but through one setter an attribute: slots of a frozen class, for one.
 
@@ -197,6 +203,7 @@ def fill_slots_template(k: int) -> Generated:
     )
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def columns_template(k: int) -> Generated:
     """Objects -> a list of the values of each attribute.
 
