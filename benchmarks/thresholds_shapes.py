@@ -14,7 +14,7 @@ from typing import Any
 import npser
 from benchmarks.thresholds import best
 from npser.columns import pooled, slots
-from npser.shapes import build, collector
+from npser.shapes import build, collector, templates
 from npser.shapes.hot import compile_program
 from npser.shapes.templates import build_rows
 
@@ -52,6 +52,19 @@ def sweep_rows() -> None:
         generated = best(lambda columns=columns: build_rows(keys)(columns))  # type: ignore[misc]
         loop = best(lambda columns=columns: [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)])  # type: ignore[misc]
         print(f"{n:8}{generated / 1000:11.1f}{loop / 1000:8.1f}")
+
+
+def sweep_shared() -> None:
+    """MIN_SHARED, MAX_SHARED: dicts as displays, or as the dicts of objects, which share their keys."""
+    print(f"\n{'keys':>8}{'displays':>10}{'shared':>9}   us for 1000 dicts     bytes each")
+    for k in (2, 4, 6, 7, 8, 12, 19, 29):
+        keys = tuple(f"key {i}" for i in range(k))
+        columns = [list(range(1000, 2000))] * k
+        display = templates.bind(templates._maker(templates.rows_template(k))(), keys)
+        shared = templates.bind(templates._maker(templates.shared_rows_template(k))(templates.new_row_class()), keys)
+        times = [best(lambda build=build: build(columns)) / 1000 for build in (display, shared)]  # type: ignore[misc]
+        sizes = [sys.getsizeof(build(columns)[0]) for build in (display, shared)]
+        print(f"{k:8}{times[0]:10.1f}{times[1]:9.1f}{sizes[0]:26} / {sizes[1]}")
 
 
 def _document(leaves: int) -> dict[str, Any]:
@@ -102,7 +115,7 @@ class _Idle:
 
 
 SWEEPS: dict[str, Callable[[], None]] = {
-    sweep.__name__: sweep for sweep in (sweep_pooled, sweep_rows, sweep_hot, sweep_collector)
+    sweep.__name__: sweep for sweep in (sweep_pooled, sweep_rows, sweep_shared, sweep_hot, sweep_collector)
 }
 
 if __name__ == "__main__":

@@ -185,6 +185,11 @@ def _equal(what: str, a: object, b: object) -> None:
 def _items(pair: Pair) -> Iterator[Pair]:
     a, b = list(pair.a), list(pair.b)
     _equal("length", len(a), len(b))
+    kinds = set(map(type, a))
+    if len(kinds) == 1 and len(a) > 1:
+        facts = FACTS.get(kinds.pop())
+        if facts is not None and set(map(type, b)) == {type(a[0])} and list(map(facts, a)) == list(map(facts, b)):
+            return
     for index, (x, y) in enumerate(zip(a, b, strict=True)):
         yield pair.part(x, y, f"[{index}]")
 
@@ -249,7 +254,8 @@ def _drawer(member: Any, depth: int) -> object:
         return type(member), tuple([_drawer(item, depth - 1) for item in tuple.__iter__(member)])
     if isinstance(member, enum.Enum):
         return type(member), id(member)
-    return type(member)
+    attributes = getattr(member, "__dict__", {}) if depth else {}
+    return type(member), tuple([(name, _drawer(value, depth - 1)) for name, value in attributes.items()])
 
 
 def _slice(pair: Pair) -> Iterator[Pair]:

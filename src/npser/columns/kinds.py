@@ -32,10 +32,15 @@ from npser.errors import EncodeError
 from npser.tags import Kind
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
 __all__ = ["LEAF_TYPES", "NUMBER_READERS", "READERS", "WRITERS", "read_column", "write_column"]
+
+FEW_ABSENT = 8
+"""Where fewer than one item in so many is absent, slices between the absent ones are faster than an array of objects."""
 
 Writer = Callable[["Sink", Any], None]
 Reader = Callable[["Cursor", int], list[Any]]
@@ -141,12 +146,35 @@ def _write_part(sink: Sink, values: Sequence[Any], places: list[int]) -> None:
 
 def _read_nullable(cursor: Cursor, n: int) -> list[Any]:
     present = read_bits(cursor, n)
-    dense = _read_plain(cursor, cursor.u8(), int(np.count_nonzero(present)))
-    if not dense:
-        return [None] * n
-    out = np.empty(n, object)  # born as n times None
-    out[present] = np.fromiter(dense, object, len(dense))
-    return out.tolist()
+    count = int(np.count_nonzero(present))
+    kind = cursor.u8()
+    absent: list[int] = np.flatnonzero(~present).tolist()
+    if kind in (Kind.INT, Kind.FLOAT):
+        dense = NUMBER_READERS[kind](cursor, count)
+        spread = np.zeros(n, dense.dtype)
+        spread[present] = dense
+        out: list[Any] = spread.tolist()
+        for index in absent:
+            out[index] = None
+        return out
+    return _with_nones(_read_plain(cursor, kind, count), absent, present)
+
+
+def _with_nones(dense: list[Any], absent: list[int], present: NDArray[np.bool_]) -> list[Any]:
+    """The dense values, with None at the absent places."""
+    n = present.size
+    if len(absent) * FEW_ABSENT > n:
+        spread = np.empty(n, object)  # born as n times None
+        spread[present] = np.fromiter(dense, object, len(dense))
+        return spread.tolist()
+    out: list[Any] = []
+    start = 0
+    for before, index in enumerate(absent):
+        stop = index - before
+        out += dense[start:stop]
+        out.append(None)
+        start = stop
+    return out + dense[start:]
 
 
 def _read_mixed(cursor: Cursor, n: int) -> list[Any]:

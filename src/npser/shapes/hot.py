@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from npser.shapes.leaves import Leaf, Nothing
 from npser.shapes.mappings import Tables
 from npser.shapes.sequences import Rows, Sequences
-from npser.shapes.templates import Generated, bind, compile_maker
+from npser.shapes.templates import Generated, bind, can_share, compile_maker, new_row_class
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Emitter:
         The first half.
     closes : list of callables
         Give the second half, in reverse, once every node knows its children.
-    nodes : list of Node
-        The nodes that are called through their own methods; the source knows them as g0, g1, …
+    things : list
+        Nodes that are called through their own methods, and classes of rows; the source knows them as g0, g1, …
     keys : list of str
         The texts that take the place of 'f0', 'f1', …
     """
@@ -49,7 +49,7 @@ class Emitter:
     def __init__(self) -> None:
         self.opens: list[str] = []
         self.closes: list[Callable[[], list[str]]] = []
-        self.nodes: list[Node] = []
+        self.things: list[Any] = []
         self.keys: list[str] = []
 
     def key(self, text: str) -> str:
@@ -57,10 +57,10 @@ class Emitter:
         self.keys.append(text)
         return f"'f{len(self.keys) - 1}'"
 
-    def node(self, node: Node) -> str:
-        """A name for a node."""
-        self.nodes.append(node)
-        return f"g{len(self.nodes) - 1}"
+    def bound(self, thing: Any) -> str:
+        """A name for a node, or for another thing that the source uses."""
+        self.things.append(thing)
+        return f"g{len(self.things) - 1}"
 
 
 Context = str  # over how many instances a node runs: "1", or the name of a variable
@@ -90,11 +90,11 @@ def program_source(program: Program) -> tuple[Generated, Emitter]:
             emit = _emit_any
         contexts += reversed(emit(out, node, number, slot, n, children[number]))
         slot += node.slots
-    names = "".join(f"g{index}, " for index in range(len(out.nodes))).rstrip()
-    unpack = f"    {names} = nodes\n" if names else ""
+    names = "".join(f"g{index}, " for index in range(len(out.things))).rstrip()
+    unpack = f"    {names} = things\n" if names else ""
     body = [*out.opens, "s.close()", *(line for lines in reversed(out.closes) for line in lines())]
     source = (
-        f"def make(nodes):\n{unpack}    def build(b, s, t, k):\n"
+        f"def make(things):\n{unpack}    def build(b, s, t, k):\n"
         + "".join(f"        {line}\n" for line in body)
         + "        return v0\n    return build\n"
     )
@@ -105,7 +105,7 @@ def compile_program(program: Program) -> tuple[Generated, Callable[..., Any]]:
     """The function that builds a value of this shape: build(builder, slots, takers, kinds)."""
     generated, out = program_source(program)
     make = compile_maker(generated, {"int": int, "zip": zip, "list": list, "tuple": tuple, "type": type})
-    return generated, bind(make(out.nodes), out.keys)
+    return generated, bind(make(out.things), out.keys)
 
 
 def _is_plain(node: Node, n: Context) -> bool:
@@ -156,10 +156,21 @@ def _emit_table(
 ) -> list[Context]:
     assert isinstance(node, Tables)
     keys = [out.key(key) for key in node.keys]
+    shared = out.bound(new_row_class()) if n != "1" and can_share(node.keys) else ""
 
     def lines() -> list[str]:
         if n == "1":
             return [f"v{number} = {{{_pairs(keys, children, 'v')}}}"]
+        if shared:
+            stores = [f"    o.{key[1:-1]} = c{child}" for key, child in zip(keys, children, strict=True)]
+            return [
+                f"v{number} = []",
+                f"push = v{number}.append",
+                f"for {_each(children, 'c')} in zip({_each(children, 'v')}):",
+                f"    o = {shared}()",
+                *stores,
+                "    push(o.__dict__)",
+            ]
         row = f"{{{_pairs(keys, children, 'c')}}}"
         return [f"v{number} = [{row} for {_each(children, 'c')} in zip({_each(children, 'v')})]"]
 
@@ -186,7 +197,7 @@ def _emit_row(out: Emitter, node: Node, number: int, _slot: int, n: Context, chi
 
 def _emit_any(out: Emitter, node: Node, number: int, slot: int, n: Context, children: list[int]) -> list[Context]:
     """Through the node's own `open` and `close`; how many instances its children have is known when running."""
-    name = out.node(node)
+    name = out.bound(node)
     out.opens += [f"s.next = {slot}", f"q{number} = {name}.open(b, {n})"]
     counts = [f"n{number}_{child}" for child in range(node.children)]
     out.opens += [f"{each} = b.counts.pop()" for each in counts]

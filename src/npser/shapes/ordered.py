@@ -3,7 +3,8 @@
 Strategy: an object has no hash (or, with defaults in its class, a wrong one) before its fields are set. Children first,
 and earlier siblings before later ones, completes every object that was met before, but for those whose batch is still
 open: they hold, at some depth, what is being closed. A dict or a set with one of these among its keys is made empty and
-gets its contents at the very end; a frozenset cannot, and the writer does not write one.
+gets its contents at the very end; a frozenset cannot, so the writer does not write one. Objects that are hashed by
+their identity may be hashed at any time.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class _Closing:
         child, more = at + 1, 1
         while more:
             if type(nodes[child]) is Reference:
-                found += self.frames[child][1]
+                found += [thing for thing in self.frames[child][1] if type(thing).__hash__ is not object.__hash__]
             more += nodes[child].children - 1
             child += 1
         if not found:

@@ -93,8 +93,6 @@ class Sequences(Node):
         if b.late is not None and self.tag == Tag.SET:
             made = [set() for _ in lengths] if allocated is None else allocated
             return fill_late(b.late, self.tag, made, cut(items, lengths, list))
-        if b.late is not None and self.tag == Tag.FROZENSET:
-            raise b.cursor.fail("a frozenset with a member that holds the frozenset")
         try:
             done = cut(items, lengths, self.make)
         except Exception as error:

@@ -22,6 +22,7 @@ __all__ = [
     "build_lists",
     "build_row",
     "build_rows",
+    "can_share",
     "columns_of",
     "columns_template",
     "compile_maker",
@@ -32,6 +33,7 @@ __all__ = [
     "fill_slots_template",
     "fill_template",
     "forget",
+    "new_row_class",
 ]
 
 MAX_COLUMNS = 128
@@ -40,6 +42,13 @@ MAX_COLUMNS = 128
 
 Fill = Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]
 """Sets attributes of objects from one column an attribute."""
+
+
+MIN_SHARED = 7
+"""Dicts of fewer keys are built faster by a display; benchmarks/thresholds_shapes.py::sweep_shared."""
+
+MAX_SHARED = 29
+"""CPython shares up to 30 keys (SHARED_KEYS_MAX_SIZE, Objects/dictobject.c)."""
 
 
 class Generated(NamedTuple):
@@ -75,6 +84,41 @@ def rows_template(k: int) -> Generated:
         f"def make():\n"
         f"    def build(columns):\n"
         f"        return [{{{pairs}}} for {values}in zip(*columns)]\n"
+        f"    return build\n",
+    )
+
+
+@lru_cache(maxsize=MAX_COLUMNS)
+def shared_rows_template(k: int) -> Generated:
+    """Columns -> dicts that share one table of keys, as the ``__dict__`` of objects of one class do (PEP 412).
+
+    >>> print(shared_rows_template(2).source)
+    def make(row):
+        def build(columns):
+            out = []
+            push = out.append
+            for v0, v1, in zip(*columns):
+                o = row()
+                o.f0 = v0
+                o.f1 = v1
+                push(o.__dict__)
+            return out
+        return build
+    <BLANKLINE>
+    """
+    values = "".join(f"v{i}, " for i in range(k))
+    body = "".join(f"            o.f{i} = v{i}\n" for i in range(k))
+    return Generated(
+        f"shared_rows_{k}",
+        f"def make(row):\n"
+        f"    def build(columns):\n"
+        f"        out = []\n"
+        f"        push = out.append\n"
+        f"        for {values}in zip(*columns):\n"
+        f"            o = row()\n"
+        f"{body}"
+        f"            push(o.__dict__)\n"
+        f"        return out\n"
         f"    return build\n",
     )
 
@@ -224,7 +268,7 @@ def columns_template(k: int) -> Generated:
     )
 
 
-@lru_cache(maxsize=7 * MAX_COLUMNS)
+@lru_cache(maxsize=8 * MAX_COLUMNS)
 def _maker(generated: Generated) -> Callable[..., Callable[..., Any]]:
     return compile_maker(generated, {"zip": zip})
 
@@ -270,6 +314,19 @@ def _rename_constant(const: Any, real: dict[str, str]) -> Any:
     return real.get(const, const) if isinstance(const, str) else const
 
 
+def can_share(keys: Sequence[str]) -> bool:
+    """Whether dicts of these keys are better built as those of objects: smaller, and faster from a few keys on.
+
+    A key like ``__class__`` or ``__dict__`` would be an attribute of the class and not an item.
+    """
+    return MIN_SHARED <= len(keys) <= MAX_SHARED and not any(key.startswith("__") for key in keys)
+
+
+def new_row_class() -> type:
+    """A class whose objects' dicts share their keys; one for each key set."""
+    return type("Row", (), {})
+
+
 def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]]:
     """A function from one column a key to the dicts of these keys.
 
@@ -278,6 +335,8 @@ def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], lis
     """
     if not 0 < len(keys) <= MAX_COLUMNS:
         return partial(_rows_by_loop, keys)
+    if can_share(keys):
+        return bind(_maker(shared_rows_template(len(keys)))(new_row_class()), keys)
     return bind(_maker(rows_template(len(keys)))(), keys)
 
 
