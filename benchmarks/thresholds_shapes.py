@@ -62,7 +62,7 @@ def sweep_shared() -> None:
         columns = [list(range(1000, 2000))] * k
         display = templates.bind(templates._maker(templates.rows_template(k))(), keys)
         shared = templates.bind(templates._maker(templates.shared_rows_template(k))(templates.new_row_class()), keys)
-        times = [best(lambda build=build: build(columns)) / 1000 for build in (display, shared)]  # type: ignore[misc]
+        times = [best(lambda build=build, columns=columns: build(columns)) / 1000 for build in (display, shared)]  # type: ignore[misc]
         sizes = [sys.getsizeof(build(columns)[0]) for build in (display, shared)]
         print(f"{k:8}{times[0]:10.1f}{times[1]:9.1f}{sizes[0]:26} / {sizes[1]}")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = [
     "Column",
+    "Keys",
     "Leaves",
     "Step",
     "at_field",
@@ -61,6 +62,24 @@ class Column:
             steps.append(text)
             column = column.parent
         return "$" + "".join(reversed(steps))
+
+
+class Keys(Column):
+    """Values that are hashed: keys of mappings, members of sets, laid end to end.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        How many of them each container has.
+    """
+
+    __slots__ = ("lengths",)
+
+    def __init__(
+        self, values: Sequence[Any], depth: int, parent: Column, step: Step, lengths: Sequence[int]
+    ) -> None:
+        super().__init__(values, depth, parent, step)
+        self.lengths = lengths
 
 
 class Leaves(Column):

@@ -16,7 +16,7 @@ import numpy as np
 
 from npser.columns.kinds import LEAF_TYPES, WRITERS
 from npser.errors import EncodeError
-from npser.shapes.column import Column, Leaves
+from npser.shapes.column import Column, Keys, Leaves
 from npser.shapes.leaves import (
     Repeat,
     place_fresh,
@@ -170,7 +170,22 @@ def _substituted(w: ShapeWriter, column: Column) -> Column:
             raise w.refuse(column, index, f"default={w.default!r} gives no substitute for {_named(type(value))}")
         values.append(substitute)
     w.keep.append(values)
+    if type(column) is Keys:
+        _check_keys(w, column, values)
     return Column(values, column.depth, column.parent, column.step)
+
+
+def _check_keys(w: ShapeWriter, column: Keys, values: list[Any]) -> None:
+    """Make sure that substitutes can be keys, and that no two of one container became one."""
+    start = 0
+    for length in column.lengths:
+        try:
+            distinct = len(set(values[start : start + length]))
+        except TypeError as error:
+            raise w.refuse(column, start, f"default= gave something that cannot be a key: {error}") from error
+        if distinct < length:
+            raise w.refuse(column, start, "default= gave the same key twice for keys of one container")
+        start += length
 
 
 def _named(kind: type) -> str:

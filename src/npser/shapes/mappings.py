@@ -15,7 +15,7 @@ from itertools import chain
 from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.shapes.column import at_key, in_map_keys, in_maps
+from npser.shapes.column import Keys, at_key, in_map_keys, in_maps
 from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
 from npser.shapes.templates import build_row, build_rows
@@ -360,7 +360,7 @@ def _place_maps(w: ShapeWriter, column: Column, tag: Tag, depth: int, factory: i
         w.shape.u8(factory)
     w.slots.ints(lengths)
     w.push(values, depth, column, in_maps(lengths, keys))
-    w.push(keys, depth, column, in_map_keys(lengths))
+    w.stack.append(Keys(keys, depth, column, in_map_keys(lengths), lengths))
 
 
 def place_ordered_dicts(w: ShapeWriter, column: Column) -> None:

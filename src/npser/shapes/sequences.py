@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from npser.shapes.column import at_item, at_position, in_lists
+from npser.shapes.column import Keys, at_item, at_position, in_lists
 from npser.shapes.node import Node
 from npser.shapes.templates import build_lists
 from npser.shapes.tracking import allocate, fill, fill_late
@@ -248,7 +248,9 @@ def _place_sets(tag: Tag) -> Callable[[ShapeWriter, Column], None]:
     def place(w: ShapeWriter, column: Column) -> None:
         depth = w.enter(column)
         lengths, items = _flatten(w, column)
-        _place_flat(w, column, tag, lengths, items, depth)
+        w.node(tag)
+        w.slots.ints(lengths)
+        w.stack.append(Keys(items, depth, column, in_lists(lengths), lengths))
 
     return place
 
