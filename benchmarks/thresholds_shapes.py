@@ -14,9 +14,9 @@ from typing import Any
 import npser
 from benchmarks.thresholds import best
 from npser.columns import pooled, slots
-from npser.shapes import build, collector, templates
+from npser.shapes import build, collector, generated, templates
+from npser.shapes.generated import build_rows
 from npser.shapes.hot import compile_program
-from npser.shapes.templates import build_rows
 
 ROWS = (4, 8, 16, 32, 64, 128, 256, 512)
 
@@ -60,8 +60,8 @@ def sweep_shared() -> None:
     for k in (2, 4, 6, 7, 8, 12, 19, 29):
         keys = tuple(f"key {i}" for i in range(k))
         columns = [list(range(1000, 2000))] * k
-        display = templates.bind(templates._maker(templates.rows_template(k))(), keys)
-        shared = templates.bind(templates._maker(templates.shared_rows_template(k))(templates.new_row_class()), keys)
+        display = generated.bind(generated._maker(templates.rows_template(k))(), keys)
+        shared = generated.bind(generated._maker(templates.shared_rows_template(k))(generated.new_row_class()), keys)
         times = [best(lambda build=build, columns=columns: build(columns)) / 1000 for build in (display, shared)]  # type: ignore[misc]
         sizes = [sys.getsizeof(build(columns)[0]) for build in (display, shared)]
         print(f"{k:8}{times[0]:10.1f}{times[1]:9.1f}{sizes[0]:26} / {sizes[1]}")

@@ -15,6 +15,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,12 +25,15 @@ if __name__ == "__main__":
 
 import numpy as np
 import pytest
+from numpy import dtypes
 
 import npser
 from guard import fenced
 from npser.blocks.choose import write_ints
 from npser.blocks.sink import Sink
+from npser.columns.dtypes import dtype_bytes
 from npser.columns.kinds import READERS
+from npser.columns.slots import ALIGNED_BODY, ALIGNMENT
 from npser.errors import DecodeError, LimitError, NpserError, TruncatedError
 from npser.shapes.build import PARSERS
 from npser.tags import BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
@@ -75,6 +79,7 @@ def corpus() -> dict[str, bytes]:
         "strings": npser.dumps([f"s{i}" for i in range(300)]),
         "table": npser.dumps([{"a": i, "b": str(i), "c": None if i % 3 else 0.5, "d": [i]} for i in range(30)]),
         "mixed": npser.dumps([1, "a", None, 2.5, b"x", True, 2**70] * 5),
+        "with None": npser.dumps([[b"x" * (i % 4) if i % 3 else None for i in range(30)], {"x": 1}]),
         "one int": npser.dumps(1234567),
         "one str": npser.dumps("npser"),
     }
@@ -231,6 +236,12 @@ def test_random_bytes_without_a_header() -> None:
 # ---------------------------------------------------------------------------------------------------------------- bombs
 
 
+HUGE = 2**62
+MANY = 10**6
+LONG = 100_000
+"""Bytes of an item that stands once in a payload."""
+
+
 def uvarint(value: int) -> bytes:
     sink = Sink()
     sink.uvarint(value)
@@ -269,7 +280,11 @@ def payload(shape: bytes, *slots: Slot) -> bytes:
     out += bytes([8 if ints else 0]) + (uvarint(len(ints)) if ints else b"")
     out += b"".join(value.to_bytes(8, "little", signed=True) for value in ints)
     bodies = [slot.body for slot in slots if slot.kind >= Kind.INT]
-    out += b"".join(uvarint(len(body) << 1) for body in bodies) + b"".join(bodies)
+    out += b"".join(uvarint(len(body) << 1) for body in bodies)
+    for slot in slots:
+        if slot.kind == Kind.ARRAY and len(slot.body) >= ALIGNED_BODY:
+            out += bytes(-len(out) % ALIGNMENT)
+        out += slot.body if slot.kind >= Kind.INT else b""
     return bytes(out)
 
 
@@ -296,14 +311,15 @@ def text_dict(item: str) -> bytes:
     return bytes([TextCode.DICT]) + uvarint(1) + distinct + const(0)
 
 
+def string_array(dtype: Any, block: bytes, count: int = MANY // 2) -> Slot:
+    """One array of so many strings."""
+    return Slot(Kind.ARRAY, b"\1" + dtype_bytes(dtype) + const(1) + const(count) + b"\1\0" + b"\3" + block)
+
+
+WIDE = np.dtype([(f"f{i}", "?") for i in range(300)])
 NODE = {node.name: bytes([node]) for node in Node}
 LEAF, LIST = NODE["LEAF"], NODE["LIST"]
 NONE = Slot(Kind.NONE)
-HUGE = 2**62
-MANY = 10**6
-LONG = 100_000
-"""Bytes of an item that stands once in a payload."""
-
 
 def many(kind: int, body: bytes, count: int = MANY // 2) -> bytes:
     """A list of so many items in a column of that body."""
@@ -351,34 +367,33 @@ BOMBS: Final[dict[str, bytes]] = {
         f"preserved {name}": payload(NODE["PRESERVE"] + LIST + shape + LEAF, pooled(2**40), NONE)
         for name, shape in (("row", NODE["LIST_ROW"] + b"\1"), ("table", NODE["TABLE"] + keys("x")))
     },
-    "rows in rows": payload(LIST + (NODE["TUPLE_ROW"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
-    "lists in rows": payload(LIST + (NODE["LIST_ROW"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
-    "tables in tables": payload(LIST + NODE["TABLE"] + keys("x") + (NODE["TABLE"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
+    "rows in rows": payload(LIST + (NODE["TUPLE_ROW"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
+    "lists in rows": payload(LIST + (NODE["LIST_ROW"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
+    "tables in tables": payload(LIST + NODE["TABLE"] + keys("x") + (NODE["TABLE"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
     "records in records": payload(
-        LIST + NODE["RECORD"] + text("a:B") + keys("x") + (NODE["RECORD"] + b"\1\1") * 500 + LEAF, pooled(MANY), NONE
+        LIST + NODE["RECORD"] + text("a:B") + keys("x") + (NODE["RECORD"] + b"\1\1") * 500 + LEAF, pooled(MANY // 4), NONE
     ),
-    "states in states": payload(LIST + NODE["STATE"] + text("a:B") + (NODE["STATE"] + b"\1") * 500 + LEAF, pooled(MANY), NONE),
-    "slices in slices": payload(LIST + (NODE["SLICE"] + LEAF + LEAF) * 250 + LEAF, pooled(MANY), *[NONE] * 501),
+    "states in states": payload(LIST + NODE["STATE"] + text("a:B") + (NODE["STATE"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
+    "slices in slices": payload(LIST + (NODE["SLICE"] + LEAF + LEAF) * 250 + LEAF, pooled(MANY // 4), *[NONE] * 501),
     "object arrays of huge shape": payload(
-        NODE["OBJECT_ARRAY"] + LEAF, pooled(40), Slot(Kind.INT, ints([HUGE] * 40)), NONE, NONE
+        NODE["OBJECT_ARRAY"] + LEAF, pooled(40), Slot(Kind.INT, const(HUGE)), Slot(Kind.FALSE), NONE
     ),
     "bytearrays of one": many(Kind.BYTEARRAY, bytes_dict(b"x" * LONG)),
-    "large ints of one": many(Kind.BIGINT, bytes_dict(b"\1" * LONG)),
     "decimals of one": many(Kind.DECIMAL, b"\0" + text_dict("7" * LONG)),
+    "not-numbers of one": many(Kind.DECIMAL, b"\0" + text_dict("NaN" + "7" * LONG)),
     "paths of one": many(Kind.PATH, const(0) + text_dict("/" + "a/" * (LONG // 2) + "b")),
     "addresses of one": many(Kind.IP, const(1) + text_dict("fe80::1%" + "a" * LONG)),
-    "fractions of one": many(
-        Kind.FRACTION, bytes([Kind.BIGINT]) + bytes_dict(b"\1" * LONG) + bytes([Kind.INT]) + const(1)
-    ),
-    "ranges of one": many(
-        Kind.RANGE, (bytes([Kind.BIGINT]) + bytes_dict(b"\1" * LONG)) * 2 + bytes([Kind.INT]) + const(1)
-    ),
-    "numpy strings of one": many(Kind.SCALAR, b"\1" + npser.dumps(np.array([], "U0"))[12:15] + text_dict("x" * LONG)),
-    "a fraction of two long ints": npser.dumps([])[:0]
-    + HEADER
+    "numpy strings of one": many(Kind.SCALAR, b"\1" + dtype_bytes(np.dtype("U0")) + text_dict("x" * LONG)),
+    "numpy byte strings of one": many(Kind.SCALAR, b"\1" + dtype_bytes(np.dtype("S0")) + bytes_dict(b"x" * LONG)),
+    "an array of one string": payload(NODE["ARRAY"], string_array(dtypes.StringDType(), text_dict("x" * LONG))),
+    "a fraction of two long ints": HEADER
     + bytes([Kind.FRACTION])
-    + (bytes([Kind.BIGINT, BytesCode.LENGTHS]) + const(200_000) + b"\x35" * 200_000) * 2,
+    + (bytes([Kind.BIGINT, 0]) + const(200_000) + b"\x35" * 200_000) * 2,
     "a decimal of a huge exponent": HEADER + bytes([Kind.DECIMAL, 1]) + const(999999999999999999) + bytes([Kind.INT]) + const(1),
+    "a long decimal": npser.dumps(Decimal("3" * 1_000_000)),
+    "a long int": npser.dumps(3**2_000_000),
+    "a string array out of nothing": payload(NODE["ARRAY"], string_array(dtypes.StringDType(), text_dict(""))),
+    "structures of many fields": payload(NODE["ARRAY"], Slot(Kind.ARRAY, b"\1" + dtype_bytes(WIDE) + const(1) + const(0) + b"\1\0\0\0")),
     "runs within runs": many(Kind.INT, (bytes([IntCode.RUNS]) + uvarint(MANY)) * 5 + const(1), HUGE),
     "a dictionary of dictionaries": many(Kind.TEXT, (bytes([TextCode.DICT]) + uvarint(MANY)) * 9, MANY),
     "patches on patches": many(Kind.FLOAT, (bytes([FloatCode.PATCHED]) + uvarint(MANY)) * 9, MANY),

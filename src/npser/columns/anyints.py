@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from npser.blocks.bigints import read_bigints, write_bigints
 from npser.blocks.choose import write_ints
 from npser.blocks.ints import read_int_list
+from npser.columns.bigints import read_bigints, write_bigints
 from npser.tags import Kind
 
 if TYPE_CHECKING:

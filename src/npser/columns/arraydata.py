@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from npser.blocks.bits import read_bits
-from npser.blocks.choose import write_bits, write_floats, write_ints, write_text
+from npser.blocks.choose import write_bits, write_floats, write_ints
 from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_ints
 from npser.blocks.sink import Sink
-from npser.blocks.text import read_text
+from npser.columns.copies import read_copied_text, write_copied_text
 from npser.columns.rawitems import find_flaw, settled
 from npser.errors import TruncatedError
 
@@ -233,7 +233,7 @@ def write_strings(sink: Sink, dtype: Dtype, items: list[Any]) -> None:
         present = [type(item) is str for item in items]
         write_bits(sink, np.fromiter(present, np.bool_, len(present)))
         items = [item for item in items if type(item) is str]
-    write_text(sink, items)
+    write_copied_text(sink, items)
 
 
 def read_strings(cursor: Cursor, dtype: Dtype, count: int) -> list[Any]:
@@ -244,8 +244,8 @@ def read_strings(cursor: Cursor, dtype: Dtype, count: int) -> list[Any]:
     if count > MAX_COUNT:
         raise TruncatedError(f"{count} elements in a block", pos=cursor.pos)
     if not _marks_absent(dtype):
-        return read_text(cursor, count)
+        return read_copied_text(cursor, count)
     present = read_bits(cursor, count).tolist()
-    texts = iter(read_text(cursor, sum(present)))
+    texts = iter(read_copied_text(cursor, sum(present)))
     absent = cast("Any", dtype).na_object
     return [next(texts) if here else absent for here in present]

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from npser.blocks.bigints import read_bigints
 from npser.blocks.binary import read_bytes
 from npser.blocks.bits import read_bit_list, read_bits
 from npser.blocks.choose import write_bits, write_ints
@@ -28,6 +27,7 @@ from npser.blocks.floats import read_float_list, read_floats
 from npser.blocks.ints import read_int_list, read_ints
 from npser.blocks.text import read_text
 from npser.columns import arrays, names, npscalars, numbers, scalars, temporal
+from npser.columns.bigints import read_bigints
 from npser.errors import EncodeError
 from npser.tags import Kind
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["LEAF_TYPES", "NUMBER_READERS", "READERS", "WRITERS", "read_column", "write_column"]
 
 FEW_ABSENT = 8
-"""Where fewer than one item in so many is absent, slices between the absent ones are faster than an array of objects."""
+"""Where fewer than one item in so many is absent, slices between those are faster than an array of objects."""
 
 Writer = Callable[["Sink", Any], None]
 Reader = Callable[["Cursor", int], list[Any]]

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from npser.blocks.binary import read_bytes
 from npser.blocks.bits import read_bits
-from npser.blocks.choose import write_bits, write_bytes, write_ints, write_text
+from npser.blocks.choose import write_bits, write_ints
 from npser.blocks.ints import read_ints
-from npser.blocks.text import read_text
+from npser.columns.copies import read_copied_bytes, read_copied_text, write_copied_bytes, write_copied_text
 from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.columns.rawitems import find_flaw, settled
 from npser.errors import EncodeError
@@ -87,9 +86,9 @@ def _dtype_bytes(value: np.generic, item: int) -> bytes:
 
 def _write_items(sink: Sink, values: list[Any]) -> None:
     if type(values[0]) is np.str_:
-        write_text(sink, list(map(str.__str__, values)))  # str() asks numpy, which drops NULs at the end
+        write_copied_text(sink, list(map(str.__str__, values)))  # str() asks numpy, which drops NULs at the end
     elif type(values[0]) is np.bytes_:
-        write_bytes(sink, list(map(bytes, values)))
+        write_copied_bytes(sink, list(map(bytes, values)))
     elif not values[0].itemsize:
         write_bits(sink, np.zeros(len(values), np.bool_))
     elif all(map(_OF_TYPE.__contains__, map(type, values))):
@@ -118,9 +117,9 @@ def read_scalars(cursor: Cursor, n: int) -> list[Any]:
 
 def _read_items(cursor: Cursor, dtype: Dtype, k: int) -> list[Any]:
     if dtype == _TEXT:
-        return list(map(np.str_, read_text(cursor, k)))
+        return list(map(np.str_, read_copied_text(cursor, k)))
     if dtype == _BYTES:
-        return list(map(np.bytes_, read_bytes(cursor, k)))
+        return list(map(np.bytes_, read_copied_bytes(cursor, k)))
     if dtype.kind in "USTO" or dtype.subdtype is not None:
         raise cursor.fail(f"no scalar has the dtype {dtype!r}")
     size = dtype.itemsize

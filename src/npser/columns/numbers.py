@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npser.blocks.choose import write_floats, write_ints, write_text
+from npser.blocks.choose import write_floats, write_ints
 from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_int_list
-from npser.blocks.text import read_text
 from npser.columns.anyints import read_any_ints, write_any_ints
+from npser.columns.copies import read_copied_text, write_copied_text
 from npser.errors import EncodeError
 from npser.tags import Kind
 
@@ -104,7 +104,7 @@ def write_decimals(sink: Sink, values: Sequence[decimal.Decimal]) -> None:
     parts = _integers(texts)
     if parts is None:
         sink.u8(TEXT_FORM)
-        write_text(sink, texts)
+        write_copied_text(sink, texts)
         return
     coefficients, exponents = parts
     sink.u8(INTEGER_FORM)
@@ -143,7 +143,7 @@ def read_decimals(cursor: Cursor, n: int) -> list[decimal.Decimal]:
 
 
 def _read_decimal_texts(cursor: Cursor, n: int) -> list[decimal.Decimal]:
-    texts = read_text(cursor, n)
+    texts = read_copied_text(cursor, n)
     context = _context()
     try:
         values = list(map(context.create_decimal, texts))

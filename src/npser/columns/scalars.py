@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npser.blocks.bigints import write_bigints
-from npser.blocks.binary import read_bytes
 from npser.blocks.bits import read_bit_list
 from npser.blocks.choose import write_bits, write_bytes, write_floats, write_ints, write_text
+from npser.columns.bigints import write_bigints
+from npser.columns.copies import read_copied_bytes, write_copied_bytes
 from npser.tags import Kind
 
 if TYPE_CHECKING:
@@ -124,11 +124,11 @@ def write_byte_strings(sink: Sink, values: Sequence[bytes]) -> None:
 def write_bytearrays(sink: Sink, values: Sequence[bytearray]) -> None:
     """n bytearrays, stored like bytes."""
     sink.u8(Kind.BYTEARRAY)
-    write_bytes(sink, list(map(bytes, values)))
+    write_copied_bytes(sink, list(map(bytes, values)))
 
 
 def read_bytearrays(cursor: Cursor, n: int) -> list[bytearray]:
     """n bytearrays, each its own object."""
-    return list(map(bytearray, read_bytes(cursor, n)))
+    return list(map(bytearray, read_copied_bytes(cursor, n)))
 
 

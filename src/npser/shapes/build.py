@@ -15,6 +15,7 @@ from npser.columns.slots import SlotReader
 from npser.errors import DecodeError, LimitError
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.enums import Enums
+from npser.shapes.generated import forget
 from npser.shapes.hot import MAX_HOT_NODES, compile_program
 from npser.shapes.leaves import Leaf, Nothing, Reference, Union
 from npser.shapes.mappings import Maps, Tables, VariedTables
@@ -23,7 +24,7 @@ from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
 from npser.shapes.ordered import close_in_order
 from npser.shapes.records import NamedTuples, Records, States, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
-from npser.shapes.templates import Generated, forget
+from npser.shapes.templates import Generated
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -117,13 +118,14 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
             cursor.pos, cursor.budget = pos, budget
     else:
         program.meetings += 1
-        if program.meetings == HOT_AFTER and not (program.preserve or program.ordered) and len(program.nodes) <= MAX_HOT_NODES:
+        if program.meetings == HOT_AFTER:
             _compile(program)
     return _run_loops(program, cursor, policy)
 
 
 def _compile(program: Program) -> None:
-    if len(_generated) < MAX_HOT:
+    unrolls = not (program.preserve or program.ordered) and len(program.nodes) <= MAX_HOT_NODES
+    if unrolls and len(_generated) < MAX_HOT:
         generated, program.hot = compile_program(program)
         _generated.append(generated)
 

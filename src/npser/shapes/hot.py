@@ -14,10 +14,11 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.shapes.generated import bind, can_share, compile_maker, new_row_class
 from npser.shapes.leaves import Leaf, Nothing
 from npser.shapes.mappings import Tables
 from npser.shapes.sequences import Rows, Sequences
-from npser.shapes.templates import Generated, bind, can_share, compile_maker, new_row_class
+from npser.shapes.templates import Generated
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:

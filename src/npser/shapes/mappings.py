@@ -16,9 +16,9 @@ from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.shapes.column import Keys, at_key, in_map_keys, in_maps
+from npser.shapes.generated import build_row, build_rows
 from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
-from npser.shapes.templates import build_row, build_rows
 from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
 

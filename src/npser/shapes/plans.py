@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from npser.errors import DecodeError
-from npser.shapes.templates import Fill, columns_of, fill_dicts, fill_objects, fill_slots
+from npser.shapes.generated import Fill, columns_of, fill_dicts, fill_objects, fill_slots
 from npser.types.schema import NoDefault, StoreWay, default_of, schema_of, setter, store_way
 
 __all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples"]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from npser.shapes.column import Keys, at_item, at_position, in_lists
+from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
-from npser.shapes.templates import build_lists
 from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import npser
-from npser.shapes import templates
+from npser.shapes import generated, templates
 
 WIDTHS = (1, 2, 6, 7, 8, 29, 30, 128, 129, 300)
 HOSTILE = ("__class__", "__dict__", "__weakref__", "__init__", "a\nb", "'", '"]=1#', "", "\ud800", "f0", "o", "None", "x" * 10_000)
@@ -25,13 +25,13 @@ def columns(width: int, n: int) -> list[list[Any]]:
 @pytest.mark.parametrize("n", [0, 1, 2, 40])
 def test_rows_are_plain_dicts_in_the_order_of_the_keys(width: int, n: int) -> None:
     keys = tuple(f"key {i}" for i in range(width))
-    rows = templates.build_rows(keys)(columns(width, n))
+    rows = generated.build_rows(keys)(columns(width, n))
     assert rows == [{key: (i, row) for i, key in enumerate(keys)} for row in range(n)]
     assert all(type(row) is dict and tuple(row) == keys for row in rows)
 
 
 def test_rows_that_share_keys_change_independently() -> None:
-    rows: list[dict[Any, Any]] = templates.build_rows(tuple("abcdefgh"))(columns(8, 3))
+    rows: list[dict[Any, Any]] = generated.build_rows(tuple("abcdefgh"))(columns(8, 3))
     del rows[0]["c"]
     rows[0]["new"] = 1
     rows[1]["a"] = 2
@@ -44,7 +44,7 @@ def test_rows_that_share_keys_change_independently() -> None:
 
 def test_rows_that_share_keys_are_smaller() -> None:
     keys = tuple(f"k{i}" for i in range(19))
-    (shared,) = templates.build_rows(keys)(columns(19, 1))
+    (shared,) = generated.build_rows(keys)(columns(19, 1))
     assert sys.getsizeof(shared) < sys.getsizeof(dict.fromkeys(keys))
 
 
@@ -72,7 +72,7 @@ def test_sources_are_made_of_our_own_identifiers() -> None:
 
 
 def test_a_traceback_shows_the_generated_line() -> None:
-    build = templates.build_rows(("a", "b"))
+    build = generated.build_rows(("a", "b"))
     with pytest.raises(ValueError) as caught:
         build([[1]])
     assert "for v0, v1, in zip(*columns)" in "".join(traceback.format_tb(caught.tb))
@@ -84,6 +84,6 @@ def test_attributes_are_stored_and_read_by_their_names() -> None:
 
     things = [Thing(), Thing()]
     names = ("a", "f0", "b c")
-    templates.fill_objects(names)(things, [[1, 2], [3, 4], [5, 6]])
+    generated.fill_objects(names)(things, [[1, 2], [3, 4], [5, 6]])
     assert [vars(thing) for thing in things] == [{"a": 1, "f0": 3, "b c": 5}, {"a": 2, "f0": 4, "b c": 6}]
-    assert templates.columns_of(names)(things) == [[1, 2], [3, 4], [5, 6]]
+    assert generated.columns_of(names)(things) == [[1, 2], [3, 4], [5, 6]]

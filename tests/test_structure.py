@@ -1,0 +1,183 @@
+"""The house holds: imports go down, tables are total, one place compiles, importing is cheap."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import npser
+from npser.blocks import binary, bits, floats, ints, text
+from npser.columns import kinds, unpooled
+from npser.shapes import build, infer
+from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Node, TextCode
+
+SOURCE = Path(npser.__file__).parent
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if "cli" not in path.relative_to(SOURCE).parts)
+ALL_MODULES = sorted(SOURCE.rglob("*.py"))
+
+FLOORS = (
+    ("errors", "limits", "tags"),
+    ("blocks.cursor", "blocks.sink"),
+    ("blocks",),
+    ("blocks.choose",),
+    ("columns",),
+    ("types",),
+    ("shapes",),
+    ("encoder", "decoder", "foreign", "codegen"),
+    ("codec",),
+    ("",),
+    ("cli",),
+)
+"""From the ground up. A module stands on the floor of its longest prefix; within a floor, imports must not be circular."""
+
+MAX_LINES = 400
+
+GENERATED_CODE = {"compile": "shapes/generated.py"}
+FORBIDDEN = {"eval", "exec", "__import__", "compile"}
+FORBIDDEN_MODULES = {"pickle", "marshal", "shelve", "importlib", "imp", "runpy", "code", "subprocess"}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def floor(module: str) -> int:
+    best = max(
+        (prefix for names in FLOORS for prefix in names if module == prefix or module.startswith(prefix + ".") or not prefix),
+        key=len,
+    )
+    return next(level for level, names in enumerate(FLOORS) if best in names)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The npser modules that a module imports when it runs; imports for annotations do not count."""
+    tree = ast.parse(path.read_text())
+    skipped = {
+        id(node)
+        for guard in ast.walk(tree)
+        if isinstance(guard, ast.If) and getattr(guard.test, "id", "") == "TYPE_CHECKING"
+        for node in ast.walk(guard)
+    }
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "npser":
+            module = (node.module or "").removeprefix("npser").removeprefix(".")
+            for alias in node.names:
+                inner = f"{module}.{alias.name}".removeprefix(".")
+                is_module = (SOURCE / Path(*inner.split("."))).with_suffix(".py").exists() or (
+                    SOURCE / Path(*inner.split(".")) / "__init__.py"
+                ).exists()
+                yield inner if is_module else module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.removeprefix("npser.") for alias in node.names if alias.name.startswith("npser."))
+
+
+def test_there_are_modules() -> None:
+    assert len(MODULES) > 50
+
+
+@pytest.mark.parametrize("path", ALL_MODULES, ids=name_of)
+def test_imports_go_down(path: Path) -> None:
+    module = name_of(path)
+    for imported in imports(path):
+        assert floor(imported) <= floor(module), f"{module} imports {imported}"
+
+
+def test_no_floor_has_circular_imports() -> None:
+    edges = {name_of(path): set(imports(path)) for path in ALL_MODULES}
+    finished: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, " -> ".join((*above, module))
+        if module in finished:
+            return
+        for imported in edges.get(module, ()):
+            if imported != module:
+                visit(imported, (*above, module))
+        finished.add(module)
+
+    for module in edges:
+        visit(module, ())
+
+
+@pytest.mark.parametrize("path", ALL_MODULES, ids=name_of)
+def test_a_file_is_one_idea(path: Path) -> None:
+    source = path.read_text()
+    assert len(source.splitlines()) <= MAX_LINES
+    assert ast.get_docstring(ast.parse(source))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nothing_runs_what_it_reads(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    allowed = {name for name, where in GENERATED_CODE.items() if path == SOURCE / where}
+    assert not calls & FORBIDDEN - allowed
+    named = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    named |= {(node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not named & FORBIDDEN_MODULES
+
+
+def test_there_is_one_call_of_compile() -> None:
+    calls = [
+        path
+        for path in ALL_MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "compile"
+    ]
+    assert calls == [SOURCE / "shapes/generated.py"]
+
+
+def test_every_code_is_read() -> None:
+    assert set(ints.READERS) == set(ints.LIST_READERS) == set(IntCode)
+    assert set(floats.READERS) == set(FloatCode)
+    assert set(bits.READERS) == set(BitCode)
+    assert set(text.READERS) == set(TextCode)
+    assert set(binary.READERS) == set(BytesCode)
+
+
+def test_every_kind_is_read() -> None:
+    pooled = set(Kind) - {kind for kind in Kind if kind >= Kind.INT}
+    assert set(range(len(unpooled._READERS))) == {int(kind) for kind in pooled}
+    # NONE, FALSE and TRUE stand inside other columns, too; arrays have a node of their own
+    assert set(kinds.READERS) == set(Kind) - pooled - {Kind.ARRAY} | {Kind.NONE, Kind.FALSE, Kind.TRUE}
+
+
+def test_every_node_is_read() -> None:
+    assert set(build.PARSERS) == set(Node) - {Node.PRESERVE}  # a mark in front of a node
+
+
+def test_no_type_is_both_a_leaf_and_a_container() -> None:
+    assert not set(infer.PLACERS) & kinds.LEAF_TYPES
+
+
+def test_importing_brings_numpy_and_the_standard_library() -> None:
+    script = (
+        "import sys, numpy\n"
+        "before = set(sys.modules)\n"
+        "import npser\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "new = {name for name in new if not name.startswith('_sysconfigdata')}\n"
+        "print(sorted(new - set(sys.stdlib_module_names) - {'numpy'}))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(SOURCE.parent), "PATH": ""},
+    )
+    assert run.stdout.strip() == "['npser']"
+
+
+def test_everything_public_is_there_and_documented() -> None:
+    for name in npser.__all__:
+        thing = getattr(npser, name)
+        assert name.startswith("__") or thing.__doc__
