@@ -35,6 +35,7 @@ from npser.columns.dtypes import dtype_bytes
 from npser.columns.kinds import READERS
 from npser.columns.slots import ALIGNED_BODY, ALIGNMENT
 from npser.errors import DecodeError, LimitError, NpserError, TruncatedError
+from npser.shapes import build
 from npser.shapes.build import PARSERS
 from npser.tags import BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 from values import ARRAYS, CLASSES, MAKERS, SCALARS, Box
@@ -367,14 +368,14 @@ BOMBS: Final[dict[str, bytes]] = {
         f"preserved {name}": payload(NODE["PRESERVE"] + LIST + shape + LEAF, pooled(2**40), NONE)
         for name, shape in (("row", NODE["LIST_ROW"] + b"\1"), ("table", NODE["TABLE"] + keys("x")))
     },
-    "rows in rows": payload(LIST + (NODE["TUPLE_ROW"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
-    "lists in rows": payload(LIST + (NODE["LIST_ROW"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
-    "tables in tables": payload(LIST + NODE["TABLE"] + keys("x") + (NODE["TABLE"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
+    "rows in rows": payload(LIST + (NODE["TUPLE_ROW"] + b"\1") * 500 + LEAF, pooled(MANY // 9), NONE),
+    "lists in rows": payload(LIST + (NODE["LIST_ROW"] + b"\1") * 500 + LEAF, pooled(MANY // 9), NONE),
+    "tables in tables": payload(LIST + NODE["TABLE"] + keys("x") + (NODE["TABLE"] + b"\1") * 500 + LEAF, pooled(MANY // 9), NONE),
     "records in records": payload(
-        LIST + NODE["RECORD"] + text("a:B") + keys("x") + (NODE["RECORD"] + b"\1\1") * 500 + LEAF, pooled(MANY // 4), NONE
+        LIST + NODE["RECORD"] + text("a:B") + keys("x") + (NODE["RECORD"] + b"\1\1") * 500 + LEAF, pooled(MANY // 9), NONE
     ),
-    "states in states": payload(LIST + NODE["STATE"] + text("a:B") + (NODE["STATE"] + b"\1") * 500 + LEAF, pooled(MANY // 4), NONE),
-    "slices in slices": payload(LIST + (NODE["SLICE"] + LEAF + LEAF) * 250 + LEAF, pooled(MANY // 4), *[NONE] * 501),
+    "states in states": payload(LIST + NODE["STATE"] + text("a:B") + (NODE["STATE"] + b"\1") * 500 + LEAF, pooled(MANY // 9), NONE),
+    "slices in slices": payload(LIST + (NODE["SLICE"] + LEAF + LEAF) * 250 + LEAF, pooled(MANY // 9), *[NONE] * 501),
     "object arrays of huge shape": payload(
         NODE["OBJECT_ARRAY"] + LEAF, pooled(40), Slot(Kind.INT, const(HUGE)), Slot(Kind.FALSE), NONE
     ),
@@ -443,6 +444,30 @@ def test_bombs_do_not_go_off(name: str) -> None:
         taken, peak, came = _held(data, options)
         assert peak < MEGABYTES + 10 * len(data) / 2**20, came
         assert taken < 4 * SECONDS, came  # tracing costs about three quarters of it
+
+
+def test_the_cache_of_shapes_stays_small() -> None:
+    """A node takes a hundred bytes, and whoever writes payloads chooses the shapes."""
+    for number in range(15):
+        row = NODE["LIST_ROW"] + uvarint(60_000) + LEAF * 60_000
+        with pytest.raises(DecodeError):
+            npser.loads(payload(NODE["TABLE"] + keys(str(number)) + row))
+        assert sum(len(program.nodes) for program in build._shapes.values()) < 600_000
+
+
+def test_shapes_that_are_met_often_are_no_less_safe() -> None:
+    """A shape that keeps coming back is read by code of its own."""
+    rng = random.Random(12)
+    names = ["nested x 3", "table", "mixed", "dict x 3", "tuple x 3", "list/rows x 3", "dataclass x 3", "references", "arrays"]
+    for name in names:
+        data = corpus()[name]
+        for options in OPTIONS:
+            for _ in range(60):
+                npser.loads(data, **options)
+        head = len(data) // 3
+        for _ in range(MUTATIONS // 20):
+            tail = mutated(rng, HEADER + data[head:])[2:]
+            decode(data[:head] + tail, rng.choice(OPTIONS))
 
 
 @pytest.mark.parametrize("code", [code for code in range(256) if code not in set(Kind)])

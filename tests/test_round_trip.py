@@ -63,11 +63,15 @@ def test_every_type_with_identity_preserved(name: str) -> None:
 @pytest.mark.parametrize("name", TRAPS)
 def test_every_trap(name: str) -> None:
     check(TRAPS[name])
-    check({"in": [TRAPS[name], 0], "again": (TRAPS[name],)})
+    if name not in LARGE:
+        check({"in": [TRAPS[name], 0], "again": (TRAPS[name],)})
+
+
+LARGE = {name for name, trap in TRAPS.items() if isinstance(trap, list) and len(trap) > 10_000}
 
 
 def test_all_traps_at_once() -> None:
-    small = {name: trap for name, trap in TRAPS.items() if len(npser.dumps(trap)) < 20_000 and "many" not in name}
+    small = {name: trap for name, trap in TRAPS.items() if name not in LARGE}
     check(small)
     check(list(small.values()))
 

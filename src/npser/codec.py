@@ -38,7 +38,10 @@ _NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
 
 
 def _policy(classes: Classes, numbers: Numbers, tables: Tables, copy: Copies) -> Policy:
-    policy = _NO_CLASSES.get((numbers, tables, copy))
+    try:
+        policy = _NO_CLASSES.get((numbers, tables, copy))
+    except TypeError:  # one of them cannot be hashed
+        policy = None
     if policy is None:
         _one_of("numbers", numbers, get_args(Numbers))
         _one_of("tables", tables, get_args(Tables))

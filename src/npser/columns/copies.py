@@ -1,9 +1,9 @@
 """Text and byte strings whose reader makes an object of its own of every item, with all that is in it.
 
-Strategy: a dictionary stores an item once and gives it out as one shared object, however often. A bytearray, a Decimal or a
-numpy string is a copy each time, so a payload of one long item could ask for any amount of memory. What the items have
-together beyond the bytes of their block is therefore drawn from the budget, and a writer that may not expand stores
-each item by itself.
+Strategy: a dictionary stores an item once and gives it out as one shared object, however often. A bytearray, a Decimal
+or a numpy string is a copy each time, so a payload of one long item could ask for any amount of memory. What the items
+have together beyond the bytes of their block is therefore drawn from the budget, and a writer that may not expand
+stores each item by itself.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import ipaddress
 import pathlib
 import types
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -41,6 +41,9 @@ __all__ = ["LEAF_TYPES", "NUMBER_READERS", "READERS", "WRITERS", "read_column", 
 
 FEW_ABSENT = 8
 """Where fewer than one item in so many is absent, slices between those are faster than an array of objects."""
+
+SCATTERED_ITEMS = 64
+"""From this many items on, a mixed column is put together kind by kind in an array of objects."""
 
 Writer = Callable[["Sink", Any], None]
 Reader = Callable[["Cursor", int], list[Any]]
@@ -106,41 +109,37 @@ def write_column(sink: Sink, values: Sequence[Any], types_met: set[type]) -> Non
 
 
 def _write_nullable(sink: Sink, values: Sequence[Any]) -> None:
-    places = [index for index, value in enumerate(values) if value is not None]
-    present = np.zeros(len(values), np.bool_)
-    present[places] = True
+    present = np.fromiter([value is not None for value in values], np.bool_, len(values))
     sink.u8(Kind.NULLABLE)
     write_bits(sink, present)
-    _write_part(sink, values, places)
+    _write_part(sink, [value for value in values if value is not None], present)
 
 
 def _write_mixed(sink: Sink, values: Sequence[Any]) -> None:
-    places: dict[Writer, list[int]] = {}
-    for index, value in enumerate(values):
-        places.setdefault(WRITERS[type(value)], []).append(index)
-    if len(places) == 1:  # several types that share one kind, as the four paths do
-        (writer,) = places
+    writers: dict[Writer, int] = {}
+    code_of = {kind: writers.setdefault(WRITERS[kind], len(writers)) for kind in dict.fromkeys(map(type, values))}
+    if len(writers) == 1:  # several types that share one kind, as the four paths do
+        (writer,) = writers
         writer(sink, values)
         return
-    codes = np.empty(len(values), "<i8")
-    for code, indices in enumerate(places.values()):
-        codes[indices] = code
+    codes = np.fromiter(map(code_of.__getitem__, map(type, values)), "<i8", len(values))
     sink.u8(Kind.MIXED)
-    sink.u8(len(places))
+    sink.u8(len(writers))
     write_ints(sink, codes)
-    for writer, indices in places.items():
+    for writer, code in writers.items():
         if writer is scalars.write_nones:
             sink.u8(Kind.NONE)  # each None has its code already, so none is free
         else:
-            _write_part(sink, values, indices)
+            there = codes == code
+            _write_part(sink, list(compress(values, there.tolist())), there)
 
 
-def _write_part(sink: Sink, values: Sequence[Any], places: list[int]) -> None:
-    part = [values[index] for index in places]
+def _write_part(sink: Sink, part: list[Any], there: NDArray[np.bool_]) -> None:
+    """Write the items of one kind, which stand where `there` says in the whole column."""
     try:
         WRITERS[type(part[0])](sink, part)
     except EncodeError as error:
-        error.item = None if error.item is None else places[error.item]
+        error.item = None if error.item is None else int(np.flatnonzero(there)[error.item])
         raise
 
 
@@ -184,13 +183,21 @@ def _read_mixed(cursor: Cursor, n: int) -> list[Any]:
     codes = read_ints(cursor, n)
     if n and (int(codes.min()) < 0 or int(codes.max()) >= m):
         raise cursor.fail(f"code of a mixed column out of range 0..{m - 1}")
-    counts = np.bincount(codes, minlength=m).tolist()
-    parts: list[Iterator[Any]] = []
-    for count in counts:
-        kind = cursor.u8()
-        # a None here has paid with its code already, so it draws nothing from the budget
-        parts.append(repeat(None, count) if kind == Kind.NONE else iter(_read_plain(cursor, kind, count)))
-    return list(map(next, map(parts.__getitem__, codes.tolist())))
+    if n < SCATTERED_ITEMS:
+        parts = [iter(_read_kind(cursor, codes.tolist().count(code))) for code in range(m)]
+        return list(map(next, map(parts.__getitem__, codes.tolist())))
+    out = np.empty(n, object)  # born as n times None
+    for code in range(m):
+        there = codes == code
+        count = int(np.count_nonzero(there))
+        out[there] = np.fromiter(_read_kind(cursor, count), object, count)
+    return out.tolist()
+
+
+def _read_kind(cursor: Cursor, n: int) -> Iterable[Any]:
+    """A part of a mixed column. A None there has paid with its code already, so it draws nothing from the budget."""
+    kind = cursor.u8()
+    return repeat(None, n) if kind == Kind.NONE else _read_plain(cursor, kind, n)
 
 
 def read_column(cursor: Cursor, n: int) -> list[Any]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from npser.blocks.sink import Sink
 
-__all__ = ["SlotReader", "SlotWriter"]
+__all__ = ["SlotReader", "SlotWriter", "as_numbers"]
 
 SHARED_BODY = 64
 """Bodies from this many bytes on are looked up among the earlier ones."""
@@ -279,9 +279,7 @@ class SlotReader:
         """
         kind = self.kinds[self.next]
         if kind < FIRST_BODY:
-            values = self.many(n)
-            dtype = _DTYPES.get(type(values[0])) if n else None
-            return values if dtype is None or len(set(map(type, values))) > 1 else np.array(values, dtype)
+            return as_numbers(self.many(n))
         reader = NUMBER_READERS.get(kind)
         if reader is None:
             return self.many(n)
@@ -332,3 +330,18 @@ class SlotReader:
 
 _UNUSED: Final = [None] * 256
 _DTYPES: Final[dict[type, str]] = {int: "<i8", float: "<f8", bool: "?"}
+
+
+def as_numbers(values: list[Any]) -> Any:
+    """The array of a list that is all int (of 64 bits), all float or all bool; any other list as it is.
+
+    >>> as_numbers([1, 2]), as_numbers([1, 2.0]), as_numbers([2**63]), as_numbers([])
+    (array([1, 2]), [1, 2.0], [9223372036854775808], [])
+    """
+    dtype = _DTYPES.get(type(values[0])) if values else None
+    if dtype is None or len(set(map(type, values))) > 1:
+        return values
+    try:
+        return np.array(values, dtype)
+    except OverflowError:  # an int beyond 64 bits
+        return values

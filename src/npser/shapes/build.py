@@ -64,8 +64,9 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
 """Tag -> who reads the node; total but for PRESERVE, which is not a node but a mark in front of one."""
 
 MAX_SHAPES = 512
-MAX_SHAPE_BYTES = 1 << 16
-"""Shapes are remembered if they have at most this many bytes, and this many of them: 32 MB of shape bytes at most."""
+MAX_SHAPE_BYTES = 1 << 19
+"""Shapes are remembered, up to this many of them with this many bytes together. A byte of a shape can become a node of
+a hundred bytes, so this is 60 MB at the very most, and usually a tenth."""
 
 HOT_AFTER = 16
 """Meetings after which a shape is compiled. It pays back about as many meetings later, so that no payload can make
@@ -94,8 +95,8 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
         except DecodeError as error:
             error.pos = pos + (error.pos or 0)
             raise
-        if len(data) <= MAX_SHAPE_BYTES:
-            if len(_shapes) >= MAX_SHAPES:
+        if len(data) <= MAX_SHAPE_BYTES // 8:
+            if len(_shapes) >= MAX_SHAPES or len(data) + sum(len(known) for known, _ in _shapes) > MAX_SHAPE_BYTES:
                 forget_shapes()
             _shapes[key] = program
     return program

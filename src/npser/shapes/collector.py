@@ -1,4 +1,4 @@
-"""Pausing the cyclic garbage collector while thousands of containers are built.
+"""Pausing the cyclic garbage collector while thousands of containers are built, or taken apart.
 
 Strategy: CPython runs the collector after every few hundred new containers, and while a large value is being built
 all of them are alive, so it finds nothing and only costs time. The pause is counted across threads: the first one to

@@ -6,7 +6,7 @@ by walking from its column up to the root.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "at_key",
     "at_position",
     "chosen",
+    "find_owner",
     "in_lists",
     "in_map_keys",
     "in_maps",
@@ -130,14 +131,18 @@ def show_key(key: object) -> str:
     return text if len(text) <= 2 * SHOWN_KEY else text[: 2 * SHOWN_KEY]
 
 
-def at_key(key: object, rows: Sequence[int] | None = None) -> Step:
-    """The values of one key in every row (or in those of the given indices)."""
-    return lambda item: (item if rows is None else rows[item], f"[{show_key(key)}]")
+def at_key(key: object, rows: Sequence[Container[Any]] | None = None) -> Step:
+    """The values of one key in every row, or in those of the given ones that have it."""
+    return lambda item: (_row_of(key, item, rows), f"[{show_key(key)}]")
 
 
-def at_field(name: str, rows: Sequence[int] | None = None) -> Step:
-    """The values of one field in every object (or in those of the given indices)."""
-    return lambda item: (item if rows is None else rows[item], f".{name}")
+def at_field(name: str, rows: Sequence[Container[Any]] | None = None) -> Step:
+    """The values of one field in every object, or in those of the given ones that have it."""
+    return lambda item: (_row_of(name, item, rows), f".{name}")
+
+
+def _row_of(key: object, item: int, rows: Sequence[Container[Any]] | None) -> int:
+    return item if rows is None else [index for index, row in enumerate(rows) if key in row][item]
 
 
 def at_position(position: int) -> Step:
@@ -159,7 +164,7 @@ def in_lists(lengths: Sequence[int]) -> Step:
     """The items of sequences that were laid end to end."""
 
     def step(item: int) -> tuple[int, str]:
-        owner, start = _owner(lengths, item)
+        owner, start = find_owner(lengths, item)
         return owner, f"[{item - start}]"
 
     return step
@@ -167,20 +172,21 @@ def in_lists(lengths: Sequence[int]) -> Step:
 
 def in_maps(lengths: Sequence[int], keys: Sequence[object]) -> Step:
     """The values of mappings that were laid end to end."""
-    return lambda item: (_owner(lengths, item)[0], f"[{show_key(keys[item])}]")
+    return lambda item: (find_owner(lengths, item)[0], f"[{show_key(keys[item])}]")
 
 
 def in_map_keys(lengths: Sequence[int]) -> Step:
     """The keys of mappings that were laid end to end."""
 
     def step(item: int) -> tuple[int, str]:
-        owner, start = _owner(lengths, item)
+        owner, start = find_owner(lengths, item)
         return owner, f".keys()[{item - start}]"
 
     return step
 
 
-def _owner(lengths: Sequence[int], item: int) -> tuple[int, int]:
+def find_owner(lengths: Sequence[int], item: int) -> tuple[int, int]:
+    """Which of the containers that were laid end to end has an item, and where it begins."""
     start = 0
     for owner, end in enumerate(accumulate(lengths)):
         if item < end:

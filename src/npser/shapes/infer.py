@@ -16,6 +16,7 @@ import numpy as np
 
 from npser.columns.kinds import LEAF_TYPES, WRITERS
 from npser.errors import EncodeError
+from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.column import Column, Keys, Leaves
 from npser.shapes.leaves import (
     Repeat,
@@ -82,18 +83,30 @@ def write_shape(w: ShapeWriter, value: Any) -> None:
         w.node(Tag.PRESERVE)
     stack = w.stack
     stack.append(Column((value,)))
-    while stack:
-        column = stack.pop()
-        try:
-            if type(column) is Leaves:
-                w.shape.out += _LEAF * len(column.values)
-                w.slots.ones(column.values)
-            else:
-                _place(w, column)
-        except EncodeError as error:
-            if error.path is None:
-                error.path = column.path(error.item or 0)
-            raise
+    paused = False
+    try:
+        while stack:
+            column = stack.pop()
+            if not paused and len(column.values) >= WORTH_PAUSING:
+                pause()  # taking a table apart makes a few containers a row, all of them soon gone
+                paused = True
+            _write(w, column)
+    finally:
+        if paused:
+            resume()
+
+
+def _write(w: ShapeWriter, column: Column) -> None:
+    try:
+        if type(column) is Leaves:
+            w.shape.out += _LEAF * len(column.values)
+            w.slots.ones(column.values)
+        else:
+            _place(w, column)
+    except EncodeError as error:
+        if error.path is None:
+            error.path = column.path(error.item or 0)
+        raise
 
 
 def _place(w: ShapeWriter, column: Column) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "Reference",
     "Repeat",
     "Union",
+    "is_hashed_by_identity",
     "place_fresh",
     "place_leaves",
     "place_nothing",
@@ -213,7 +214,7 @@ def _check_frozensets(w: ShapeWriter, again: Column) -> None:
         matters = matters and not _hashed_by_identity(column)
         inside = inside or (matters and set(map(type, column.values)) == {frozenset})
         batch = w.batches.get(column, ())
-        if inside and any([number in batch for number in numbers]):
+        if inside and any(number in batch for number in numbers):
             if not w.apart:
                 raise OpenBatchError
             raise w.refuse(again, 0, "an object in a frozenset that it holds itself")
@@ -221,5 +222,14 @@ def _check_frozensets(w: ShapeWriter, again: Column) -> None:
 
 
 def _hashed_by_identity(column: Column) -> bool:
-    """Whether the hash of a value does not depend on what is in it."""
-    return all([kind.__hash__ is object.__hash__ for kind in set(map(type, column.values))])
+    """Whether the hash of no value depends on what is in it."""
+    return all(map(is_hashed_by_identity, set(map(type, column.values))))
+
+
+def is_hashed_by_identity(kind: type) -> bool:
+    """Whether the objects of a type may be hashed at any time.
+
+    >>> is_hashed_by_identity(object), is_hashed_by_identity(tuple)
+    (True, False)
+    """
+    return getattr(kind, "__hash__", None) is object.__hash__

@@ -39,6 +39,8 @@ __all__ = [
     "place_dicts",
     "place_ordered_dicts",
     "split_columns",
+    "spread",
+    "wants_columns",
 ]
 
 MAX_TABLE_KEYS = 256
@@ -198,7 +200,13 @@ class Tables(Node):
 
 def wants_columns(node: Node, b: Builder) -> bool:
     """Whether a table that is a list should stay columns; never where references count its rows."""
-    return node.in_list and b.policy.tables == "columns" and not b.references and not b.preserve
+    return (
+        node.in_list
+        and node.children > 0  # no columns would not say how many rows there were
+        and b.policy.tables == "columns"
+        and not b.references
+        and not b.preserve
+    )
 
 
 class VariedTables(Node):
@@ -229,7 +237,7 @@ class VariedTables(Node):
         """Each row takes the next cell of each of its keys."""
         codes, allocated = frame
         if wants_columns(self, b):
-            return dict(zip(self.keys, spread(columns, codes, self.patterns), strict=True))
+            return dict(zip(self.keys, spread(b, columns, codes, self.patterns), strict=True))
         nexts = [iter(column).__next__ for column in columns]
         if n < GENERATED_ROWS:
             cells = [[(self.keys[k], nexts[k]) for k in pattern] for pattern in self.patterns]
@@ -259,16 +267,21 @@ def open_patterns(b: Builder, n: int, patterns: list[tuple[int, ...]], keys: int
     return codes
 
 
-def spread(columns: list[Any], codes: list[int], patterns: list[tuple[int, ...]]) -> list[Any]:
-    """Dense columns -> columns with a cell a row, MISSING where the row does not have the key."""
+def spread(b: Builder, columns: list[Any], codes: list[int], patterns: list[tuple[int, ...]]) -> list[Any]:
+    """Dense columns -> columns with a cell a row, MISSING where the row does not have the key.
+
+    What is missing was not stored, so it is drawn from the budget.
+    """
     out: list[Any] = []
+    members = list(map(frozenset, patterns))
     for key, column in enumerate(columns):
-        has = [key in pattern for pattern in patterns]
-        if all(has):
+        missing = len(codes) - len(column)
+        if not missing:
             out.append(column)
             continue
+        b.cursor.expand(missing)
         cells = iter(column if type(column) is list else column.tolist())
-        out.append([next(cells) if has[code] else MISSING for code in codes])
+        out.append([next(cells) if key in members[code] else MISSING for code in codes])
     return out
 
 
@@ -305,8 +318,7 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
     w.slots.ints(codes)
     split = split_columns(names, rows)
     for key in reversed(names):
-        owners, values = split[key]
-        w.push(values, depth, column, at_key(key, owners))
+        w.push(split[key], depth, column, at_key(key, rows))
 
 
 def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: int) -> None:
@@ -334,16 +346,13 @@ def group_patterns(rows: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], list
     return tuple(numbers), codes, [tuple([numbers[key] for key in pattern]) for pattern in known]
 
 
-def split_columns(
-    names: Iterable[str], rows: Sequence[dict[str, Any]]
-) -> dict[str, tuple[list[int], list[Any]]]:
-    """For each key the indices of the rows that have it, and its values there."""
-    split: dict[str, tuple[list[int], list[Any]]] = {key: ([], []) for key in names}
-    for index, row in enumerate(rows):
+def split_columns(names: Iterable[str], rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """For each key its values, in the rows that have it."""
+    split: dict[str, list[Any]] = {key: [] for key in names}
+    push = {key: values.append for key, values in split.items()}
+    for row in rows:
         for key, value in row.items():
-            owners, values = split[key]
-            owners.append(index)
-            values.append(value)
+            push[key](value)
     return split
 
 

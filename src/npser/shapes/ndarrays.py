@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npser.shapes.column import in_lists
+from npser.shapes.column import find_owner
 from npser.shapes.leaves import place_fresh
 from npser.shapes.node import Node
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
-    from npser.shapes.column import Column
+    from collections.abc import Sequence
+
+    from npser.shapes.column import Column, Step
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
@@ -129,4 +131,16 @@ def _place_object_arrays(w: ShapeWriter, column: Column) -> None:
     w.slots.ints([array.ndim for array in arrays])
     w.slots.ints(dims)
     w.slots.many(flags, {bool})
-    w.push(items, depth, column, in_lists([array.size for array in arrays]))
+    w.push(items, depth, column, _in_arrays(arrays, flags))
+
+
+def _in_arrays(arrays: Sequence[Any], flags: Sequence[bool]) -> Step:
+    """The elements of arrays that were laid end to end, each array in its memory order."""
+    lengths = [array.size for array in arrays]
+
+    def step(item: int) -> tuple[int, str]:
+        owner, start = find_owner(lengths, item)
+        index = np.unravel_index(item - start, arrays[owner].shape, "F" if flags[owner] else "C")
+        return owner, f"[{', '.join(map(str, index)) or '()'}]"
+
+    return step

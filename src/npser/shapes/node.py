@@ -135,7 +135,7 @@ class Program:
         self.slots = sum(node.slots for node in nodes)
         self.preserve = preserve
         self.references = references
-        self.ordered = references and any([node.hashes for node in nodes])
+        self.ordered = references and any(node.hashes for node in nodes)
 
     def path(self, node: Node) -> str:
         """Where in the value a node stands, like ``$['orders'][*]['price']``."""

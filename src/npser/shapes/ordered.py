@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npser.errors import DecodeError
-from npser.shapes.leaves import Reference
+from npser.shapes.leaves import Reference, is_hashed_by_identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class _Closing:
         child, more = at + 1, 1
         while more:
             if type(nodes[child]) is Reference:
-                found += [thing for thing in self.frames[child][1] if type(thing).__hash__ is not object.__hash__]
+                found += [thing for thing in self.frames[child][1] if not is_hashed_by_identity(type(thing))]
             more += nodes[child].children - 1
             child += 1
         if not found:
@@ -76,7 +76,7 @@ class _Closing:
                 for thing in node.objects(self.frames[number][1])
             }
         open_now = {number for number, _ in self.above}
-        return any([self._owners.get(id(thing)) in open_now for thing in found])
+        return any(self._owners.get(id(thing)) in open_now for thing in found)
 
     def fill_late(self) -> None:
         """Give the containers that were left empty their contents."""

@@ -15,7 +15,7 @@ from npser.shapes.column import Column, at_field, at_item
 from npser.shapes.enums import place_enum_placeholders, place_enums
 from npser.shapes.gate import find_class
 from npser.shapes.leaves import place_fresh
-from npser.shapes.mappings import group_patterns, open_patterns, split_columns, wants_columns
+from npser.shapes.mappings import group_patterns, open_patterns, split_columns, spread, wants_columns
 from npser.shapes.node import Node
 from npser.shapes.plans import extractor, new_objects, plan_objects, plan_tuples
 from npser.tags import Node as Tag
@@ -99,6 +99,7 @@ class VariedRecords(Node):
 
     __slots__ = ("keys", "name", "patterns")
     slots = 1
+    makes_columns = True
     zips = True
 
     def __init__(self, name: str, keys: tuple[str, ...], patterns: list[tuple[int, ...]]) -> None:
@@ -116,6 +117,8 @@ class VariedRecords(Node):
     def open(self, b: Builder, n: int) -> Any:
         """Count the objects of each field and make them, empty."""
         codes = open_patterns(b, n, self.patterns, self.children)
+        if wants_columns(self, b):
+            return codes, None, []
         cls = find_class(b, self.name, ("object", "state"))
         objects = (
             [Placeholder(self.name, "object", {}, self.keys) for _ in range(n)]
@@ -128,6 +131,8 @@ class VariedRecords(Node):
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Set the attributes that each object has."""
         codes, cls, objects = frame
+        if wants_columns(self, b):
+            return dict(zip(self.keys, spread(b, columns, codes, self.patterns), strict=True))
         cursors = [iter(column) for column in columns]
         members: dict[int, list[int]] = {}
         cells: dict[int, list[list[Any]]] = {code: [[] for _ in self.patterns[code]] for code in set(codes)}
@@ -335,8 +340,7 @@ def _place_varied(
     w.slots.ints(codes)
     split = split_columns(keys, rows)
     for key in reversed(keys):
-        owners, values = split[key]
-        w.push(values, depth, column, at_field(key, owners))
+        w.push(split[key], depth, column, at_field(key, rows))
 
 
 def _place_states(w: ShapeWriter, column: Column) -> None:

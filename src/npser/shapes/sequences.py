@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from npser.columns.slots import as_numbers
 from npser.shapes.column import Keys, at_item, at_position, in_lists
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
@@ -99,6 +100,8 @@ class Sequences(Node):
             raise b.cursor.fail(f"an item that a set cannot hold: {error}") from error
         if self.hashes and sum(map(len, done)) != len(items):
             raise b.cursor.fail("an item stands twice in one set")
+        if self.makes_lists and b.policy.numbers == "array" and not b.preserve:
+            return list(map(as_numbers, done))  # those of one type, where the lists together are of several
         return fill(self.tag, allocated, done)
 
     def step(self, _edge: int) -> str:
@@ -107,12 +110,16 @@ class Sequences(Node):
 
 
 def _cut_special(items: Any, lengths: list[int]) -> list[Any]:
-    """Cut an array, or a table that stays columns."""
-    if len(lengths) == 1:
-        return [items]
+    """Cut an array, or a table that stays columns. An empty list has no type that it could be an array of."""
     ends = accumulate(lengths)
     if isinstance(items, np.ndarray):
-        return [items[end - length : end].copy() for length, end in zip(lengths, ends, strict=True)]
+        if len(lengths) == 1:
+            return [items if lengths[0] else []]
+        return [
+            items[end - length : end].copy() if length else [] for length, end in zip(lengths, ends, strict=True)
+        ]
+    if len(lengths) == 1:
+        return [items]
     return [
         {key: values[end - length : end] for key, values in items.items()}
         for length, end in zip(lengths, ends, strict=True)
@@ -171,7 +178,12 @@ class Rows(Node):
         """Zip the children's columns."""
         rows = zip(*columns, strict=True)
         make = _FROM_ROWS.get(self.tag)
-        return fill(self.tag, frame, make(rows) if make else build_lists(self.children)(rows))
+        if make is not None:
+            return make(rows)
+        done = build_lists(self.children)(rows)
+        if b.policy.numbers == "array" and not b.preserve:
+            return list(map(as_numbers, done))
+        return fill(self.tag, frame, done)
 
     def step(self, edge: int) -> str:
         """One position."""
