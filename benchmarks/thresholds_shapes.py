@@ -77,17 +77,17 @@ def sweep_hot() -> None:
     for leaves in (9, 27, 90, 270, 900):
         data = npser.dumps(_document(leaves))
         kept, build.HOT_AFTER = build.HOT_AFTER, 1 << 60
-        build.forget_shapes()
+        build.SHAPES.clear()
         loops = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
-        (program,) = build._shapes.values()
+        (program,) = build.SHAPES.programs
         compiling = best(lambda program=program: compile_program(program)) / 1000  # type: ignore[misc]
         build.HOT_AFTER = 1
-        build.forget_shapes()
+        build.SHAPES.clear()
         npser.loads(data)
         hot = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
         build.HOT_AFTER = kept
         print(f"{leaves:8}{loops:9.1f}{hot:9.1f}{compiling:21.0f}{compiling / (loops - hot):15.0f}")
-    build.forget_shapes()
+    build.SHAPES.clear()
 
 
 def sweep_collector() -> None:

@@ -254,8 +254,11 @@ def _drawer(member: Any, depth: int) -> object:
         return type(member), tuple([_drawer(item, depth - 1) for item in tuple.__iter__(member)])
     if isinstance(member, enum.Enum):
         return type(member), id(member)
-    attributes = getattr(member, "__dict__", {}) if depth else {}
-    return type(member), tuple([(name, _drawer(value, depth - 1)) for name, value in attributes.items()])
+    if not depth:
+        return type(member)
+    attributes = [(name, _slot(member, name)) for name in _slot_names(type(member))]
+    attributes += getattr(member, "__dict__", {}).items()
+    return type(member), tuple([(name, _drawer(value, depth - 1)) for name, value in attributes])
 
 
 def _slice(pair: Pair) -> Iterator[Pair]:

@@ -198,7 +198,7 @@ def test_a_class_may_change_its_kind() -> None:
     name = class_name(Base)
     slotted = dataclasses.make_dataclass("S", ["a"], slots=True)
     frozen = attrs.make_class("F", ["a"], frozen=True)
-    row = namedtuple("row", ["a"])  # noqa: PYI024
+    row = namedtuple("row", ["a"])
     open_class = type("Open", (), {})
     for cls in (slotted, frozen, row, open_class):
         found = npser.loads(data, classes={name: cls})
@@ -280,16 +280,16 @@ class Loose(Named):
 def test_named_tuples() -> None:
     assert check(Named(1, [2]), Named).total() == 2
     check(NamedChild(1, [2]), NamedChild)
-    row = namedtuple("row", ["a", "b"])  # noqa: PYI024
+    row = namedtuple("row", ["a", "b"])
     check(row(1, 2), row)
     check(Loose(1), Loose)
     loose = Loose(1)
     loose.more = 1  # type: ignore[attr-defined]
     with pytest.raises(EncodeError, match="attributes"):
         npser.dumps(loose)
-    renamed = namedtuple("renamed", ["class", "a"], rename=True)  # noqa: PYI024
+    renamed = namedtuple("renamed", ["class", "a"], rename=True)
     check(renamed(1, 2), renamed)
-    wide = namedtuple("wide", [f"f{i}" for i in range(300)])  # noqa: PYI024
+    wide = namedtuple("wide", [f"f{i}" for i in range(300)])
     check(wide(*range(300)), wide)
 
 
@@ -599,7 +599,7 @@ def test_hostile_names_of_fields_and_keys_are_only_names() -> None:
 
 def test_hostile_names_do_not_reach_what_a_class_defines() -> None:
     """A payload that names `__class__` as a field of an allowed class stores it, at most, in `__dict__`."""
-    data = npser.dumps([Plain(**{name: Box for name in ()}, a=1)] * 2)
+    data = npser.dumps([Plain(**dict.fromkeys((), Box), a=1)] * 2)
     for name in ("__class__", "__dict__", "__init__", "__getstate__", "__hash__"):
         hostile = npser.dumps([Plain(**{name: 1}), Plain(**{name: 2})])
         for cls in (Plain, Box, Point, Order, Both, WeakSlots, Computed):

@@ -37,6 +37,7 @@ from npser.columns.slots import ALIGNED_BODY, ALIGNMENT
 from npser.errors import DecodeError, LimitError, NpserError, TruncatedError
 from npser.shapes import build
 from npser.shapes.build import PARSERS
+from npser.shapes.cache import ShapeCache
 from npser.tags import BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 from values import ARRAYS, CLASSES, MAKERS, SCALARS, Box
 
@@ -45,8 +46,11 @@ MUTATIONS: Final = int(os.environ.get("NPSER_MUTATIONS", "5000"))
 SECONDS = 1.0
 """Nothing may take longer."""
 
-MEGABYTES = 192
-"""What a small payload may make the decoder hold: a million items of the default budget, none more than 192 bytes."""
+ITEM_BYTES = 192
+"""What an item may take that comes out of (nearly) nothing, on average."""
+
+LIMITS: Final = npser.Limits(items=1 << 17)
+"""An eighth of the default, so that the tests of what it allows are quick."""
 
 HEADER: Final = b"\xc1\x01"
 
@@ -110,7 +114,7 @@ def decode(data: bytes, options: dict[str, Any]) -> None:
     if taken > SECONDS:
         raise Broken(f"{taken:.1f} s with {options}\n{data.hex()}")
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
-    if grown > 2 * MEGABYTES:
+    if grown > 400:
         raise Broken(f"{grown} MB more with {options}\n{data.hex()}")
 
 
@@ -153,7 +157,7 @@ def test_the_corpus_has_every_node_and_every_kind() -> None:
 
     tables = {"node": PARSERS, "kind": READERS}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("npser.shapes.build._shapes", {})
+        patch.setattr("npser.shapes.build.SHAPES", ShapeCache())
         for name, table in tables.items():
             for code in list(table):
                 patch.setitem(table, code, spied(name, table, code))
@@ -427,7 +431,7 @@ def _held(data: bytes, options: dict[str, Any]) -> tuple[float, float, object]:
     start = time.perf_counter()
     try:
         with fenced(seconds=8 * SECONDS):
-            came: object = type(npser.loads(data, **options)).__name__
+            came: object = type(npser.loads(data, limits=LIMITS, **options)).__name__
     except NpserError as error:
         came = error
     finally:
@@ -442,7 +446,7 @@ def test_bombs_do_not_go_off(name: str) -> None:
     data = BOMBS[name]
     for options in OPTIONS:
         taken, peak, came = _held(data, options)
-        assert peak < MEGABYTES + 10 * len(data) / 2**20, came
+        assert peak < 1 + (LIMITS.budget(len(data)) * ITEM_BYTES + 10 * len(data)) / 2**20, came
         assert taken < 4 * SECONDS, came  # tracing costs about three quarters of it
 
 
@@ -452,7 +456,7 @@ def test_the_cache_of_shapes_stays_small() -> None:
         row = NODE["LIST_ROW"] + uvarint(60_000) + LEAF * 60_000
         with pytest.raises(DecodeError):
             npser.loads(payload(NODE["TABLE"] + keys(str(number)) + row))
-        assert sum(len(program.nodes) for program in build._shapes.values()) < 600_000
+        assert sum(len(program.nodes) for program in build.SHAPES.programs) < 600_000
 
 
 def test_shapes_that_are_met_often_are_no_less_safe() -> None:

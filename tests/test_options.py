@@ -6,7 +6,9 @@ import array
 import ctypes
 import io
 import mmap
+import tempfile
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,13 @@ import numpy as np
 import pytest
 
 import npser
+from guard import fenced
 from npser import MISSING
 from npser.errors import DecodeError, LimitError
+from npser.tags import Kind
 from same import difference
-from values import CLASSES, MAKERS, SIZES, Box, Frozen, Point
+from test_malformed import LEAF, LIST, NODE, NONE, Slot, const, keys, payload, pooled, text
+from values import CLASSES, MAKERS, SIZES, Box, Empty, Frozen, Nothing, Plain, Point, Stateful
 
 
 def load(value: Any, **options: Any) -> Any:
@@ -500,3 +505,527 @@ def test_a_hot_shape_reads_like_a_new_one() -> None:
                 found = npser.loads(data, classes=CLASSES)
                 if turn in (0, 15, 16, 17, 25, 39):
                     assert difference({"values": values, "n": 1}, found) is None, (name, turn)
+
+
+# ------------------------------------------------------------------------------- what each option gives, case by case
+
+Forms = list[tuple[Any, Any]]
+
+
+def plain(value: Any) -> Any:
+    """Arrays as (dtype, list), everything else as it is."""
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.tolist()
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    return {key: plain(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def ints(*values: int) -> tuple[str, list[int]]:
+    return "int64", list(values)
+
+
+def floats(*values: float) -> tuple[str, list[float]]:
+    return "float64", list(values)
+
+
+def bools(*values: bool) -> tuple[str, list[bool]]:
+    return "bool", list(values)
+
+
+LENGTHS = (1, 2, 7, 8, 9, 16, 17, 127, 128, 129, 1000)
+
+VECTORS: dict[str, Any] = {
+    "one int": lambda n: [7] * n,
+    "zeros": lambda n: [0] * n,
+    "steps": lambda n: list(range(-3, n - 3)),
+    "small": lambda n: [i * 37 % 251 for i in range(n)],
+    "large": lambda n: [(-1) ** i * (2**63 - 1 - i) for i in range(n)],
+    "least": lambda n: [-(2**63)] * n,
+    "one float": lambda n: [0.5] * n,
+    "prices": lambda n: [i * 37 % 1000 / 100 for i in range(n)],
+    "doubles": lambda n: [1 / (i + 1) for i in range(n)],
+    "negative zeros": lambda n: [-0.0] * n,
+    "True": lambda n: [True] * n,
+    "False": lambda n: [False] * n,
+    "bools": lambda n: [i % 3 == 0 for i in range(n)],
+}
+
+
+def dtype_of(values: list[Any]) -> str:
+    return {int: "int64", float: "float64", bool: "bool"}[type(values[0])]
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("name", VECTORS)
+def test_lists_of_numbers_in_every_place(name: str, n: int) -> None:
+    values = VECTORS[name](n)
+    expected = np.array(values, dtype_of(values))
+    places = {
+        "root": load(values, numbers="array"),
+        "deep": load([[[values]]], numbers="array")[0][0][0],
+        "rows": load([{"a": values, "b": "x"}] * 3, numbers="array")[2]["a"],
+        "beside others": load([values, ["a"], None, {"b": values}], numbers="array")[3]["b"],
+        "neighbours of other types": load([values, [1.5], [1], [True], ["a"], [None]], numbers="array")[0],
+        "state": load(Stateful(values), numbers="array", classes=CLASSES).n,
+        "element": load(np.array([values, 1, None], object), numbers="array")[0],
+    }
+    for place, found in places.items():
+        assert difference(expected, found) is None, place
+        assert found.flags.writeable, place
+
+
+ARRAYS_OF: Forms = [
+    ([], []),
+    ([[]], [[]]),
+    ({"a": [], "b": [1]}, {"a": [], "b": ints(1)}),
+    ([[], [1], []], [[], ints(1), []]),
+    ([[1.5], [], [2.5]], [floats(1.5), [], floats(2.5)]),
+    ([{"a": []}, {"a": [True]}], [{"a": []}, {"a": bools(True)}]),
+    ([[[1], []], []], [[ints(1), []], []]),
+    ([[1, 2], [2**64]], [ints(1, 2), [2**64]]),
+    ([-(2**63) - 1, 1], [-(2**63) - 1, 1]),
+    ([[1, 2], [0.5], [True]], [ints(1, 2), floats(0.5), bools(True)]),
+    ([[1, 2], [3, None]], [ints(1, 2), [3, None]]),
+    ([[1, 2], [3, "a"], [4, "b"]], [ints(1, 2), [3, "a"], [4, "b"]]),
+    ([[1, 2], [3.5, 4.5]], [ints(1, 2), floats(3.5, 4.5)]),
+    ([[1, 2], [3, [4]]], [ints(1, 2), [3, ints(4)]]),
+    ([[1, 2.5], [2, 3.5]], [[1, 2.5], [2, 3.5]]),
+    ([[1, 2], (3, 4)], [ints(1, 2), (3, 4)]),
+    ([{"a": [1]}, {"a": [0.5]}, {"a": [None]}], [{"a": ints(1)}, {"a": floats(0.5)}, {"a": [None]}]),
+    ({1: [2], 3: [4, 5]}, {1: ints(2), 3: ints(4, 5)}),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), ARRAYS_OF, ids=str)
+def test_which_lists_are_arrays(value: Any, expected: Any) -> None:
+    assert difference(expected, plain(load(value, numbers="array"))) is None
+
+
+def test_whether_a_list_is_an_array_does_not_depend_on_its_neighbours() -> None:
+    lists: list[Any] = [[1, 2], [0.5], [True, False], [], [None, 1], ["a"], [1, 1.5], [2**70], [[1]], [(1,)], [3]]
+    alone = [plain(load(values, numbers="array")) for values in lists]
+    for start in range(len(lists)):
+        for stop in range(start, len(lists) + 1):
+            assert difference(alone[start:stop], plain(load(lists[start:stop], numbers="array"))) is None
+
+
+M = MISSING
+
+COLUMNS_OF: Forms = [
+    ([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}], {"a": [1, 2], "b": ["x", "y"]}),
+    ([{"a": 1, "b": 2}, {"b": 3, "a": 4}], {"a": [1, 4], "b": [2, 3]}),
+    ([{"a": 1}], {"a": [1]}),
+    ([{"a": [1]}], {"a": [[1]]}),
+    ([], []),
+    ([{}], [{}]),
+    ([{}, {}], [{}, {}]),
+    ({"t": [{"a": 1}, {"a": 2}], "n": 1}, {"t": {"a": [1, 2]}, "n": 1}),
+    ([[{"a": 1}, {"a": 2}], [{"a": 3}]], [{"a": [1, 2]}, {"a": [3]}]),
+    ([[], [{"a": 1}]], [{"a": []}, {"a": [1]}]),
+    ([{"a": 1}, {}], {"a": [1, M]}),
+    ([{}, {"a": 1}], {"a": [M, 1]}),
+    ([[{"a": 1}, {"b": 1}], [{"b": 2}]], [{"a": [1, M], "b": [M, 1]}, {"a": [M], "b": [2]}]),
+    ([{"a": [{"b": 1}, {"c": 2}]}, {"a": []}], {"a": [{"b": [1, M], "c": [M, 2]}, {"b": [], "c": []}]}),
+    ([{"a": {"b": 1}}, {"a": {"b": 2}}], {"a": [{"b": 1}, {"b": 2}]}),
+    ([{"a": (1, 2)}, {"a": (3, 4)}], {"a": [(1, 2), (3, 4)]}),
+    ({"a": 1}, {"a": 1}),
+    (({"a": 1}, {"a": 2}), ({"a": 1}, {"a": 2})),
+    ([{"a": 1}, {"a": 2}, 3], [{"a": 1}, {"a": 2}, 3]),
+    ([{"a": 1}, None], [{"a": 1}, None]),
+    ([{1: 1}, {1: 2}], [{1: 1}, {1: 2}]),
+    ([Box(1), Box(2, 3)], {"value": [1, 2], "number": [0, 3]}),
+    ({"x": [Frozen(1)]}, {"x": {"x": [1], "label": ["none"]}}),
+    ([[Box(1)], [Box(2), Box(3)]], [{"value": [1], "number": [0]}, {"value": [2, 3], "number": [0, 0]}]),
+    ([Plain(a=1, b=2), Plain(a=3, b=4)], {"a": [1, 3], "b": [2, 4]}),
+    ([Plain(a=1), Plain(b=2)], {"a": [1, M], "b": [M, 2]}),
+    ([Plain(a=[Plain(b=1)]), Plain()], {"a": [{"b": [1]}, M]}),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), COLUMNS_OF, ids=str)
+def test_which_lists_are_columns(value: Any, expected: Any) -> None:
+    """No class is needed, and with the class nothing is built either."""
+    assert difference(expected, load(value, tables="columns")) is None
+    assert difference(expected, load(value, tables="columns", classes=CLASSES)) is None
+
+
+COLUMNS_OF_NUMBERS: Forms = [
+    ([{"a": 1, "b": 0.5}, {"a": 2, "b": 1.5}], {"a": ints(1, 2), "b": floats(0.5, 1.5)}),
+    ([{"a": 1}], {"a": ints(1)}),
+    ([{"a": 1}, {"a": 0.5}], {"a": [1, 0.5]}),
+    ([{"a": 1}, {"a": None}], {"a": [1, None]}),
+    ([{"a": 2**63}, {"a": 1}], {"a": [2**63, 1]}),
+    ([{"a": 1, "c": 1}, {"c": 2}], {"a": [1, M], "c": ints(1, 2)}),
+    ([[{"a": 1}, {"a": 2}], [{"a": 3}]], [{"a": ints(1, 2)}, {"a": ints(3)}]),
+    ([{"a": [1, 2]}, {"a": [3]}], {"a": [ints(1, 2), ints(3)]}),
+    ([{"a": [{"b": 1}]}, {"a": [{"b": 2}, {"b": 3}]}], {"a": [{"b": ints(1)}, {"b": ints(2, 3)}]}),
+    ([{"a": {"b": 1}}, {"a": {"b": 2}}], {"a": [{"b": 1}, {"b": 2}]}),
+    ([Box(1), Box(2)], {"value": ints(1, 2), "number": ints(0, 0)}),
+    ([Point(0.5, 1), Point(1.5, 2)], {"x": floats(0.5, 1.5), "y": ints(1, 2)}),
+    ([Plain(a=1, c=1), Plain(c=2)], {"a": [1, M], "c": ints(1, 2)}),
+    ([{"a": 1, "b": i} for i in range(500)], {"a": ints(*[1] * 500), "b": ints(*range(500))}),
+    ({"x": [{"a": 1}], "y": [1, 2]}, {"x": {"a": ints(1)}, "y": ints(1, 2)}),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), COLUMNS_OF_NUMBERS, ids=lambda case: str(case)[:60])
+def test_which_columns_are_arrays(value: Any, expected: Any) -> None:
+    assert difference(expected, plain(load(value, tables="columns", numbers="array"))) is None
+
+
+def test_objects_without_fields_are_not_lost_as_columns() -> None:
+    found = load([Nothing(), Nothing()], tables="columns", classes=CLASSES)
+    assert [type(thing) for thing in found] == [Nothing, Nothing]
+    assert load([Empty(), Empty()], tables="columns", classes=CLASSES) == [Empty(), Empty()]
+
+
+def test_rows_whose_cells_are_shared_stay_rows() -> None:
+    box = Box(1)
+    found = load([{"a": box}, {"a": box}], tables="columns", classes=CLASSES)
+    assert found[0]["a"] is found[1]["a"]
+    found = load({"x": [box], "t": [{"a": 1}, {"a": 2}], "y": box}, tables="columns", classes=CLASSES)
+    assert found["t"] == [{"a": 1}, {"a": 2}]
+    row = {"a": 1}
+    data = npser.dumps([row, row, {"a": 2}], identity="preserve")
+    found = npser.loads(data, tables="columns")
+    assert found == [{"a": 1}, {"a": 1}, {"a": 2}]
+    assert found[0] is found[1]
+
+
+@pytest.mark.parametrize("node", [NODE["VARIED_TABLE"], NODE["VARIED_RECORD"] + text("a:B")], ids=["table", "record"])
+def test_missing_cells_are_paid_for(node: bytes) -> None:
+    """Many keys times many rows, all of them missing, out of 12 kB."""
+    names = [f"{i:x}" for i in range(2000)]
+    data = payload(
+        LIST + node + keys(*names) + b"\1\0" + LEAF * len(names),
+        pooled(500_000), Slot(Kind.INT, const(0)), *[NONE] * len(names),
+    )  # fmt: skip
+    with fenced(5, 512), pytest.raises(LimitError):
+        npser.loads(data, tables="columns")
+
+
+# --------------------------------------------------------------------------------------------------- views and their buffer
+
+
+def test_small_arrays_are_views_too() -> None:
+    for count in (1, 9, 100):
+        source = np.random.default_rng(count).random(count)
+        for wrap in (lambda a: a, lambda a: [a] * 1, lambda a: [a, a + 1, a + 2]):
+            data, keep = buffer_of(npser.dumps(wrap(source)))
+            found = npser.loads(data, copy="never")
+            assert difference(wrap(source), found) is None
+            for one in [found] if isinstance(found, np.ndarray) else found:
+                assert np.shares_memory(one, keep)
+                assert not one.flags.writeable
+
+
+def test_views_of_a_buffer_that_is_not_aligned() -> None:
+    source = np.random.default_rng(1).random(1000)
+    data = npser.dumps(source)
+    for offset in (1, 4, 8, 63):
+        shifted, _ = buffer_of(bytes(offset) + data)
+        assert difference(source, npser.loads(shifted[offset:], copy="never")) is None
+
+
+def test_what_is_not_stored_as_it_is_is_read_only_all_the_same() -> None:
+    for source in (np.arange(1000), np.zeros(5000), np.zeros(100, bool), np.array([], "f8"), np.zeros((3, 0))):
+        found = load(source, copy="never")
+        assert difference(source, found) is None
+        assert not found.flags.writeable
+
+
+def test_a_view_keeps_its_buffer_and_a_copy_does_not() -> None:
+    class Owner(bytearray):
+        """A bytearray that can be referred to weakly."""
+
+    source = np.random.default_rng(1).random(1000)
+    for options, held in (({"copy": "never"}, True), ({}, False)):
+        owner = Owner(npser.dumps({"a": source}))
+        alive = weakref.ref(owner)
+        found: Any = npser.loads(owner, **options)  # type: ignore[arg-type]
+        del owner
+        assert (alive() is not None) is held
+        assert difference(source, found["a"]) is None
+        del found
+        assert alive() is None
+
+
+@pytest.mark.parametrize("wrap", [lambda a: a, lambda a: [a, a + 1], lambda a: {"x": a, "n": 1}])
+def test_memory_cannot_move_under_a_view(wrap: Any) -> None:
+    """A bytearray that grew, or an mmap that was closed, would leave the array with memory that is not its own."""
+    data = npser.dumps(wrap(np.random.default_rng(1).random(1000)))
+    buffer = bytearray(data)
+    found = npser.loads(buffer, copy="never")
+    with pytest.raises(BufferError):
+        buffer.extend(bytes(100))
+    del found
+    buffer.extend(bytes(100))
+    mapped = mmap.mmap(-1, len(data))
+    mapped[:] = data
+    found = npser.loads(mapped, copy="never")
+    with pytest.raises(BufferError):
+        mapped.close()
+    del found
+    mapped.close()
+
+
+def test_a_copy_lets_go_of_its_buffer() -> None:
+    value = [np.random.default_rng(1).random(1000), [1, 2, 3], "text", {"a": b"x"}]
+    buffer = bytearray(npser.dumps(value))
+    found = npser.loads(buffer)
+    buffer.extend(bytes(100))
+    buffer[:] = bytes(len(buffer))
+    assert difference(value, found) is None
+    with pytest.raises(DecodeError):
+        npser.loads(buffer)
+    buffer.extend(b"x")  # not even an error keeps it
+
+
+# --------------------------------------------------------------------------------------------------- decode_into, the rest
+
+
+@pytest.mark.parametrize("n", [0, *LENGTHS])
+@pytest.mark.parametrize("name", VECTORS)
+def test_decode_into_lists_of_every_length(name: str, n: int) -> None:
+    values = VECTORS[name](n)
+    dtype = dtype_of(VECTORS[name](1))
+    out = np.zeros(n, dtype)
+    npser.decode_into(npser.dumps(values), out)
+    assert difference(np.array(values, dtype), out) is None
+
+
+def test_decode_into_another_memory_order() -> None:
+    source = np.random.default_rng(1).random((5, 7))
+    for stored in (source, np.asfortranarray(source), source[::2], source.T):
+        for order in ("C", "F"):
+            out = np.zeros(stored.shape, order=order)
+            npser.decode_into(npser.dumps(stored), out)
+            assert out.tolist() == stored.tolist()
+
+
+def test_decode_into_a_part_of_an_array() -> None:
+    space = np.zeros((10, 3))
+    npser.decode_into(npser.dumps([0.5] * 10), space[:, 1])
+    assert space.tolist() == [[0.0, 0.5, 0.0]] * 10
+    npser.decode_into(npser.dumps([0.5, 1.5, 2.5]), space[4, ::-1])
+    assert space[4].tolist() == [2.5, 1.5, 0.5]
+
+
+def test_decode_into_the_buffer_of_the_payload() -> None:
+    source = np.random.default_rng(1).integers(0, 2**62, 100)
+    data = npser.dumps(source)
+    view, _ = buffer_of(data + bytes(800))
+    space = np.frombuffer(view, "u1")
+    out = space[64:864].view("<i8")
+    npser.decode_into(space[: len(data)], out)
+    assert difference(source, out.copy()) is None
+
+
+def test_decode_into_says_what_does_not_fit() -> None:
+    with pytest.raises(DecodeError, match=r"float64 of shape \(2,\).*int64 of shape \(3,\)"):
+        npser.decode_into(npser.dumps([0.5, 1.5]), np.zeros(3, "i8"))
+    with pytest.raises(DecodeError, match="dict"):
+        npser.decode_into(npser.dumps({"a": 1}), np.zeros(3))
+    with pytest.raises(DecodeError, match="writable array"):
+        npser.decode_into(npser.dumps([1.0]), np.broadcast_to(np.zeros(1), 3))
+    with pytest.raises(LimitError):
+        npser.decode_into(npser.dumps([7] * 1000), np.zeros(1000, "i8"), limits=npser.Limits(items=10, expansion=0))
+
+
+# -------------------------------------------------------------------------------------------------------- limits, the rest
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_depth_lowered() -> None:
+    for depth in (1, 2, 10, 511):
+        data = npser.dumps(nested(depth + 1))
+        assert npser.loads(data, limits=npser.Limits(depth=depth + 1)) == nested(depth + 1)
+        with pytest.raises(LimitError, match=f"more than {depth} containers"):
+            npser.loads(data, limits=npser.Limits(depth=depth))
+
+
+def test_depth_raised() -> None:
+    lists = 600
+    data = payload(LIST * lists + LEAF, *[pooled(1)] * lists, Slot(Kind.TRUE))
+    with pytest.raises(LimitError, match="more than 512"):
+        npser.loads(data)
+    found = npser.loads(data, limits=npser.Limits(depth=lists))
+    for _ in range(lists):
+        (found,) = found
+    assert found is True
+
+
+def test_depth_counts_containers_of_every_kind() -> None:
+    for value in ({"a": [(Box(1),)]}, [{"a": Box([1])}], [Point(Stateful(1), 2)], [slice(1, {2: [3]}, 4)], [{frozenset([(1,)])}]):
+        data = npser.dumps(value)
+        npser.loads(data, limits=npser.Limits(depth=4))
+        with pytest.raises(LimitError):
+            npser.loads(data, limits=npser.Limits(depth=3))
+
+
+def test_a_shape_that_was_allowed_once_is_not_allowed_to_the_next() -> None:
+    data = npser.dumps(nested(20))
+    for _ in range(40):
+        npser.loads(data)
+        with pytest.raises(LimitError):
+            npser.loads(data, limits=npser.Limits(depth=19))
+
+
+def test_items_and_expansion_raised_and_lowered() -> None:
+    data = npser.dumps([7] * 1000)
+    assert npser.loads(data, limits=npser.Limits(items=1000, expansion=0)) == [7] * 1000
+    with pytest.raises(LimitError, match=r"Limits\(items="):
+        npser.loads(data, limits=npser.Limits(items=999, expansion=0))
+    assert npser.loads(data, limits=npser.Limits(items=0, expansion=200)) == [7] * 1000
+    with pytest.raises(LimitError):
+        npser.loads(data, limits=npser.Limits(items=0, expansion=8))
+    more = payload(LIST + LEAF, Slot(Kind.INT, const(2 * 10**6)), NONE)
+    with pytest.raises(LimitError):
+        npser.loads(more)
+    assert npser.loads(more, limits=npser.Limits(items=5 * 10**6)) == [None] * (2 * 10**6)
+
+
+def test_what_is_stored_costs_next_to_nothing() -> None:
+    """At least a bit an item: hardly any budget is needed, however much it is."""
+    rng = np.random.default_rng(1)
+    for value in (
+        rng.integers(-(2**62), 2**62, 5000).tolist(),
+        rng.random(5000).tolist(),
+        (rng.random(5000) < 0.5).tolist(),
+        [f"{x:x}" for x in rng.integers(0, 2**62, 500).tolist()],
+        rng.random(5000),
+        "text" * 1000,
+        b"bytes" * 1000,
+    ):
+        assert difference(value, load(value, limits=npser.Limits(items=64, expansion=0))) is None
+
+
+# ------------------------------------------------------------------------------------------------- buffers and files, the rest
+
+
+@pytest.mark.parametrize("value", [1, "a", b"ab", None, [1, 2], [0.1], ["a", "b"], {"a": [1, "x"]}], ids=str)
+def test_every_lead_is_read_from_every_buffer(value: Any) -> None:
+    data = npser.dumps(value)
+    for buffer in (
+        bytearray(data),
+        memoryview(bytearray(data)).toreadonly(),
+        memoryview(data).cast("c"),
+        memoryview(data).cast("b"),
+        memoryview(data).cast("B", (1, len(data))),
+        array.array("b", data),
+        np.frombuffer(data, "S1"),
+        np.frombuffer(data, "i1").reshape(1, -1),
+        type("Sub", (bytes,), {})(data),
+    ):
+        assert difference(value, npser.loads(buffer)) is None
+
+
+def test_items_of_a_buffer_may_be_wider_than_a_byte() -> None:
+    wide = next(
+        value
+        for value in ([[i * 37 % 1009 for i in range(500)], "x" * extra] for extra in range(16))
+        if len(npser.dumps(value)) % 16 == 0
+    )
+    data = npser.dumps(wide)
+    for buffer in (
+        array.array("q", data),
+        memoryview(data).cast("d"),
+        np.frombuffer(data, "<i8").reshape(2, -1),
+        np.frombuffer(data, ">u2"),
+        np.frombuffer(data, "V16"),
+    ):
+        assert npser.loads(buffer) == wide
+
+
+def test_what_is_no_buffer_is_refused_by_name() -> None:
+    data = npser.dumps([1, 2, 3])
+    for strided in (memoryview(data * 2)[::2], memoryview(data)[::-1], np.frombuffer(data * 2, "u1")[::2]):
+        with pytest.raises(DecodeError, match="contiguous"):
+            npser.loads(strided)
+    for wrong in (None, 1, 1.5, [1], (b"a",), {"a": 1}, object(), io.BytesIO(b"x")):
+        with pytest.raises(DecodeError, match=type(wrong).__name__):
+            npser.loads(wrong)
+    with pytest.raises(DecodeError, match="str"):
+        npser.load(io.StringIO("abc"))  # type: ignore[arg-type]
+
+
+def test_load_begins_where_the_file_stands() -> None:
+    file = io.BytesIO(b"head" + npser.dumps([1, 2]))
+    file.seek(4)
+    assert npser.load(file) == [1, 2]
+    with pytest.raises(npser.TruncatedError):
+        npser.load(file)  # nothing is left
+    with tempfile.TemporaryFile(buffering=0) as raw:
+        npser.dump([1], raw)
+        raw.seek(0)
+        assert npser.load(raw) == [1]
+
+
+def test_load_passes_its_options_on() -> None:
+    data = npser.dumps({"a": [1, 2], "b": [{"x": 1}], "c": np.zeros(9), "d": Box(1)})
+    found = npser.load(io.BytesIO(data), numbers="array", tables="columns", copy="never", classes=[Box])
+    assert plain(found["a"]) == ints(1, 2)
+    assert plain(found["b"]) == {"x": ints(1)}
+    assert not found["c"].flags.writeable
+    assert type(found["d"]) is Box
+    with pytest.raises(LimitError):
+        npser.load(io.BytesIO(data), limits=npser.Limits(depth=1))
+
+
+# ------------------------------------------------------------------------------------------------------ wrong use, the rest
+
+
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [("numbers", ("list", "array")), ("tables", ("rows", "columns")), ("copy", ("always", "never"))],
+)
+@pytest.mark.parametrize("wrong", ["", "lists", "LIST", None, True, 0, 1.5, [], {}, ("list",), b"list"], ids=repr)
+def test_a_wrong_option_is_told_the_choices(option: str, choices: tuple[str, ...], wrong: Any) -> None:
+    for call in (lambda: npser.loads(npser.dumps([1]), **{option: wrong}),
+                 lambda: npser.load(io.BytesIO(npser.dumps([1])), **{option: wrong})):  # fmt: skip
+        with pytest.raises(ValueError, match=f"^{option} is one of") as caught:
+            call()
+        assert not isinstance(caught.value, npser.NpserError)
+        assert all(repr(choice) in str(caught.value) for choice in choices)
+        assert repr(wrong) in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["", "object", None, True, [], b"objects"], ids=repr)
+def test_a_wrong_identity_is_told_the_choices(wrong: Any) -> None:
+    for call in (lambda: npser.dumps([1], identity=wrong), lambda: npser.dump([1], io.BytesIO(), identity=wrong)):
+        with pytest.raises(ValueError, match="^identity is one of 'objects', 'preserve'"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "wrong", [Box, "Box", [1], ["Box"], [Box(1)], {"Box": "Box"}, {"a:B": None}, 1, [None], object()], ids=lambda w: str(w)[:30]
+)
+def test_classes_given_wrongly_are_a_type_error(wrong: Any) -> None:
+    for value in ([Box(1)], 1, [1]):
+        with pytest.raises(TypeError):
+            npser.loads(npser.dumps(value), classes=wrong)
+
+
+def test_classes_may_be_any_iterable_or_mapping() -> None:
+    data = npser.dumps([Box(1)])
+    for classes in ([Box], (Box,), {Box}, iter([Box]), (cls for cls in [Box]), {"values:Box": Box}, {Box: 1}.keys()):
+        assert type(npser.loads(data, classes=classes)[0]) is Box
+    for none in ((), [], {}, set(), iter([])):
+        assert type(npser.loads(data, classes=none)[0]) is npser.Placeholder
+
+
+def test_options_are_given_by_name() -> None:
+    for call in (
+        lambda: npser.dump([1], io.BytesIO(), "objects"),  # type: ignore[misc]
+        lambda: npser.load(io.BytesIO(npser.dumps([1])), ()),  # type: ignore[misc]
+        lambda: npser.decode_into(npser.dumps([1]), np.zeros(1, "i8"), npser.Limits()),  # type: ignore[misc]
+    ):
+        with pytest.raises(TypeError):
+            call()

@@ -295,15 +295,15 @@ CLASSES: Final = (
 
 
 def plain(i: int) -> Plain:
-    return Plain(**{name: i for name in ("a", "b", "c")[i % 3 :]}, **{f"only{i % 5}": str(i)})
+    return Plain(**dict.fromkeys(("a", "b", "c")[i % 3:], i), **{f"only{i % 5}": str(i)})
 
 
 def bare_slots(i: int) -> BareSlots:
-    return BareSlots(**{name: i for name in ("a", "b")[: i % 3]})
+    return BareSlots(**dict.fromkeys(("a", "b")[:i % 3], i))
 
 
 def slots_and_dict(i: int) -> SlotsAndDict:
-    thing = SlotsAndDict(**{name: i for name in ("a", "b")[: i % 3]})
+    thing = SlotsAndDict(**dict.fromkeys(("a", "b")[:i % 3], i))
     if i % 2:
         thing.free = [i]
     return thing
@@ -554,7 +554,7 @@ MAKERS: Final[dict[str, Maker]] = {
     "set/empty": counted(lambda i: set()),
     "frozenset": counted(lambda i: frozenset({i, f"f{i}", frozenset({i})})),
     "deque": counted(lambda i: deque(range(i % 5), maxlen=(None, 10, 4)[i % 3])),
-    "deque/maxlen 0": counted(lambda i: deque((), 0)),
+    "deque/maxlen 0": counted(lambda i: deque(maxlen=0)),
     "OrderedDict": counted(lambda i: OrderedDict((str(k), k) for k in reversed(range(i % 5)))),
     "defaultdict": counted(default_dict),
     "Counter": counted(lambda i: Counter({"a": i, "b": -1, "z": 0, i: 1.5})),
@@ -674,10 +674,10 @@ TRAPS: Final[dict[str, Any]] = {
     "a dict of empties": {"a": [], "b": {}, "c": ()},
     "a thousand strings that are all empty": [""] * 1000,
     "a million equal items": [7] * 10**6,
-    "many equal rows": [{"a": 1, "b": None, "c": "x"}] * 10**5,
-    "nested equal rows": [((1,),)] * 10**5,
-    "many equal objects": [Frozen(1, "x") for _ in range(30000)],
-    "rows of constant lists": [[0, 0, 0, True]] * 50_000,
+    "many equal rows": [{"a": 1, "b": None, "c": "x"}] * 20_000,
+    "nested equal rows": [((1,),)] * 20_000,
+    "many equal objects": [Frozen(1, "x") for _ in range(12_000)],
+    "rows of constant lists": [[0, 0, 0, True]] * 10_000,
     "a wide table": [{f"c{k}": k * i for k in range(200)} for i in range(5)],
     "a wide dict": {f"c{k}": [k] if k % 2 else k for k in range(200)},
     "many NaNs in a set": {float("nan") for _ in range(1000)},

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
-from npser.columns.bigints import read_bigints, write_bigints
 from npser.blocks.choose import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
+from npser.columns.bigints import read_bigints, write_bigints
 from npser.errors import DecodeError, NpserError
 
 SIDES = [

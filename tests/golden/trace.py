@@ -19,6 +19,7 @@ from npser.blocks import binary, bits, floats, ints, text
 from npser.columns import anyints, dtypes, kinds, slots
 from npser.columns.dtypecodes import DtypeCode
 from npser.shapes import build
+from npser.shapes.cache import ShapeCache
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 
 __all__ = ["ENUMS", "EVERY_CODE", "lead_of", "name_of", "tracing"]
@@ -112,7 +113,7 @@ def tracing() -> Iterator[set[str]]:
         for table, codes in TABLES:
             for code in set(table) & set(codes):
                 patch.setitem(table, code, _noting(met, codes(code), table[code]))
-        patch.setattr(build, "_shapes", {})
+        patch.setattr(build, "SHAPES", ShapeCache())
         patch.setattr(decoder, "load_shape", load_shape)
         patch.setattr(decoder, "open_buffer", open_buffer)
         patch.setattr(slots.SlotReader, "__init__", begin_slots)

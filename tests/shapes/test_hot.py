@@ -11,7 +11,7 @@ from hypothesis import given
 
 import npser
 import strategies
-from npser.shapes import build
+from npser.shapes import build, cache
 from npser.shapes.hot import program_source
 from same import difference
 from values import CLASSES, MAKERS, TRAPS
@@ -20,9 +20,9 @@ from values import CLASSES, MAKERS, TRAPS
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(build, "HOT_AFTER", 1)
-    build.forget_shapes()
+    build.SHAPES.clear()
     yield
-    build.forget_shapes()
+    build.SHAPES.clear()
 
 
 def check(value: Any) -> None:
@@ -55,8 +55,8 @@ def test_a_leaf_may_become_anything_else() -> None:
     documents = [{"id": 1, "note": note, "tags": []} for note in (None, "x", 2**70, 1.5, True, b"b", 300, -1)]
     for document in documents * 3:
         assert npser.loads(npser.dumps(document)) == document
-    program = next(iter(build._shapes.values()))
-    assert len(build._shapes) == 1 and program.hot is not None
+    program = build.SHAPES.programs[0]
+    assert len(build.SHAPES) == 1 and program.hot is not None
 
 
 def test_a_damaged_payload_of_a_hot_shape_is_refused_with_its_place() -> None:
@@ -83,11 +83,11 @@ def test_shapes_that_never_repeat_are_never_compiled(monkeypatch: pytest.MonkeyP
 
 
 def test_the_number_of_compiled_shapes_is_bounded() -> None:
-    for i in range(3 * build.MAX_SHAPES):
+    for i in range(3 * cache.MAX_SHAPES):
         data = npser.dumps({f"key {i}": {"a": 1}})
         npser.loads(data)
         npser.loads(data)
-        assert len(build._shapes) <= build.MAX_SHAPES and len(build._generated) <= build.MAX_HOT
+        assert len(build.SHAPES) <= cache.MAX_SHAPES and build.SHAPES.hot <= cache.MAX_HOT
 
 
 def test_no_text_of_a_payload_is_in_the_source() -> None:
@@ -95,7 +95,7 @@ def test_no_text_of_a_payload_is_in_the_source() -> None:
     data = npser.dumps({hostile: {"__class__": 1, "f0": 2}})
     for _ in range(3):
         assert npser.loads(data) == {hostile: {"__class__": 1, "f0": 2}}
-    (program,) = build._shapes.values()
+    (program,) = build.SHAPES.programs
     source = program_source(program)[0].source
     assert "import" not in source and "__class__" not in source
 
@@ -104,12 +104,12 @@ def test_a_traceback_shows_the_generated_line() -> None:
     data = npser.dumps({"a": 1, "b": [1, 2]})
     for _ in range(2):
         npser.loads(data)
-    (program,) = build._shapes.values()
+    (program,) = build.SHAPES.programs
     assert program.hot is not None
     with pytest.raises(IndexError) as caught:
         program.hot(None, None, [], b"")
     assert "v1 = t[k[0]]()" in "".join(traceback.format_tb(caught.tb))
     name = program.hot.__code__.co_filename
     assert name in linecache.cache
-    build.forget_shapes()
+    build.SHAPES.clear()
     assert name not in linecache.cache

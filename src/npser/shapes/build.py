@@ -1,8 +1,7 @@
-"""Shape and slots -> value: the table of nodes, the cache of shapes, and the two loops.
+"""Shape and slots -> value: the table of nodes and the two loops.
 
 Strategy: a shape that was seen before is looked up by its bytes. Then one loop opens all nodes in pre-order, one
-closes them in reverse; see `node`. The cache is bounded in entries and in the size of what it keeps, since whoever
-writes payloads chooses the shapes.
+closes them in reverse; see `node`. A shape that keeps coming back gets both loops as one function; see `hot`.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.sink import FREE_ITEMS
 from npser.columns.slots import SlotReader
 from npser.errors import DecodeError, LimitError
+from npser.shapes.cache import ShapeCache
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.enums import Enums
-from npser.shapes.generated import forget
 from npser.shapes.hot import MAX_HOT_NODES, compile_program
 from npser.shapes.leaves import Leaf, Nothing, Reference, Union
 from npser.shapes.mappings import Maps, Tables, VariedTables
@@ -24,7 +23,6 @@ from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
 from npser.shapes.ordered import close_in_order
 from npser.shapes.records import NamedTuples, Records, States, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
-from npser.shapes.templates import Generated
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
     from npser.shapes.policy import Policy
 
-__all__ = ["PARSERS", "build_value", "forget_shapes", "load_shape"]
+__all__ = ["PARSERS", "SHAPES", "build_value", "load_shape"]
 
 PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
     Tag.LEAF: Leaf.parse,
@@ -63,20 +61,12 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
 }
 """Tag -> who reads the node; total but for PRESERVE, which is not a node but a mark in front of one."""
 
-MAX_SHAPES = 512
-MAX_SHAPE_BYTES = 1 << 19
-"""Shapes are remembered, up to this many of them with this many bytes together. A byte of a shape can become a node of
-a hundred bytes, so this is 60 MB at the very most, and usually a tenth."""
-
 HOT_AFTER = 16
 """Meetings after which a shape is compiled. It pays back about as many meetings later, so that no payload can make
 reading cost more than twice as much; benchmarks/thresholds_shapes.py::sweep_hot."""
 
-MAX_HOT = 128
-"""Shapes that may be compiled at a time."""
-
-_shapes: dict[tuple[bytes, int], Program] = {}
-_generated: list[Generated] = []
+SHAPES: Final = ShapeCache()
+"""The shapes that this process has read."""
 
 
 def load_shape(data: bytes, pos: int, depth: int) -> Program:
@@ -87,26 +77,15 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
     pos : int
         Where the bytes stand in the payload, for errors.
     """
-    key = (data, depth)
-    program = _shapes.get(key)
+    program = SHAPES.find(data, depth)
     if program is None:
         try:
             program = read_shape(Cursor(memoryview(data)), PARSERS, depth)
         except DecodeError as error:
             error.pos = pos + (error.pos or 0)
             raise
-        if len(data) <= MAX_SHAPE_BYTES // 8:
-            if len(_shapes) >= MAX_SHAPES or len(data) + sum(len(known) for known, _ in _shapes) > MAX_SHAPE_BYTES:
-                forget_shapes()
-            _shapes[key] = program
+        SHAPES.add(data, depth, program)
     return program
-
-
-def forget_shapes() -> None:
-    """Empty the cache of shapes and drop the code that was generated for them."""
-    _shapes.clear()
-    while _generated:
-        forget(_generated.pop())
 
 
 def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
@@ -126,9 +105,9 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
 
 def _compile(program: Program) -> None:
     unrolls = not (program.preserve or program.ordered) and len(program.nodes) <= MAX_HOT_NODES
-    if unrolls and len(_generated) < MAX_HOT:
+    if unrolls and SHAPES.may_compile():
         generated, program.hot = compile_program(program)
-        _generated.append(generated)
+        SHAPES.add_generated(generated)
 
 
 def _run_hot(program: Program, hot: Callable[..., Any], cursor: Cursor, policy: Policy) -> Any:
