@@ -7,6 +7,7 @@ could keep: one container inside another twice is drawn as two.
 from __future__ import annotations
 
 import datetime
+import enum
 import zoneinfo
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
@@ -219,7 +220,23 @@ values = st.recursive(_anything, _containers, max_leaves=12)
 
 
 def _has_sets(value: Any) -> bool:
-    return "frozenset(" in repr(value)
+    """Whether a set is anywhere inside: the order of its members may differ each time that it is built."""
+    walk = [value]
+    while walk:
+        item = walk.pop()
+        if isinstance(item, (set, frozenset)):
+            return True
+        if isinstance(item, dict):
+            walk += [*item, *item.values()]
+        elif isinstance(item, (list, tuple, deque)):
+            walk += item
+        elif isinstance(item, np.ndarray) and item.dtype == object:
+            walk += item.ravel().tolist()
+        elif isinstance(item, slice):
+            walk += [item.start, item.stop, item.step]
+        elif type(item).__module__ == "values" and not isinstance(item, enum.Enum):
+            walk += [getattr(item, name, None) for name in (*getattr(item, "__dict__", ()), *getattr(item, "__slots__", ()))]
+    return False
 
 
 records = st.one_of(

@@ -751,6 +751,7 @@ def test_a_view_keeps_its_buffer_and_a_copy_does_not() -> None:
         assert alive() is None
 
 
+
 @pytest.mark.parametrize("wrap", [lambda a: a, lambda a: [a, a + 1], lambda a: {"x": a, "n": 1}])
 def test_memory_cannot_move_under_a_view(wrap: Any) -> None:
     """A bytearray that grew, or an mmap that was closed, would leave the array with memory that is not its own."""
@@ -1000,7 +1001,7 @@ def test_a_wrong_option_is_told_the_choices(option: str, choices: tuple[str, ...
 @pytest.mark.parametrize("wrong", ["", "object", None, True, [], b"objects"], ids=repr)
 def test_a_wrong_identity_is_told_the_choices(wrong: Any) -> None:
     for call in (lambda: npser.dumps([1], identity=wrong), lambda: npser.dump([1], io.BytesIO(), identity=wrong)):
-        with pytest.raises(ValueError, match="^identity is one of 'objects', 'preserve'"):
+        with pytest.raises(ValueError, match=r"^identity is one of 'objects', 'preserve'"):
             call()
 
 

@@ -128,4 +128,4 @@ def test_encoding_changes_nothing(value: Any) -> None:
 
     before = copy.deepcopy(value)
     npser.dumps(value)
-    assert difference(before, value) is None
+    assert difference(value, before) is None

@@ -99,10 +99,13 @@ def loads(
     classes : iterable of classes, or mapping of wire name to class
         The classes that may be built. Objects of others become a `Placeholder`, which keeps their name and fields.
     numbers : {"list", "array"}
-        ``"array"`` gives lists of ints, of floats and of bools as arrays of int64, float64 and bool.
+        ``"array"`` gives lists of ints, of floats and of bools as arrays of int64, float64 and bool. Empty lists and
+        lists with anything else in them stay lists, and so do those inside the containers of a payload that
+        preserves identity.
     tables : {"rows", "columns"}
         ``"columns"`` gives lists of dicts, and of objects of one class, as a dict of columns. A cell of a key that
-        a row does not have is `MISSING`.
+        a row does not have is `MISSING`. A dict whose keys are data and not names (not text, or many with values of
+        one type) is no row.
     copy : {"always", "never"}
         ``"always"`` gives arrays that are writable and own their memory. ``"never"`` gives read-only arrays, which
         look into `data` where it holds their elements as they are; they keep it alive.

@@ -80,6 +80,20 @@ def _decode_short_bytes(cursor: Cursor, lead: int, _policy: Policy) -> bytes:
     return value
 
 
+def _decode_short_int(cursor: Cursor, _lead: int, _policy: Policy) -> int:
+    size = cursor.u8()
+    raw = bytes(cursor.take(size))
+    value = int.from_bytes(raw, "little", signed=True)
+    if not size or (size > 1 and _fits(value, size - 1)):
+        raise cursor.fail("an integer is not in its shortest form")
+    _end(cursor)
+    return value
+
+
+def _fits(value: int, size: int) -> bool:
+    return -(1 << 8 * size - 1) <= value < 1 << 8 * size - 1
+
+
 def _end(cursor: Cursor) -> None:
     if cursor.left:
         raise cursor.fail(f"{cursor.left} bytes behind the end of the payload")
@@ -147,6 +161,8 @@ _SINGLES: Final[dict[int, Callable[[Cursor], Any]]] = {
 
 
 def _decoder(lead: int) -> Callable[[Cursor, int, Policy], Any]:
-    if lead < Lead.LEAF_LIST:
+    if lead < Lead.SHORT_INT:
         return _decode_single
+    if lead == Lead.SHORT_INT:
+        return _decode_short_int
     return _decode_list if lead < Lead.SHORT_BYTES else _decode_short_bytes

@@ -28,6 +28,11 @@ HEADER: Final = bytes((MAGIC, VERSION))
 
 MAX_SHORT_BYTES = 0x3FFF
 
+MAX_SHORT_INT = 0xFF
+
+FIT_48 = 1 << 47
+"""Ints of up to 48 bits, but more than 32, are shorter with their length than as eight bytes."""
+
 LONG_SHAPE = 0x7F
 
 END_OF_TEXT: Final = b"\xff"
@@ -53,9 +58,16 @@ _INT_KINDS: Final = {U8: Kind.POOL_U8, I16: Kind.POOL_I16, I32: Kind.POOL_I32, I
 
 def _single_int(value: int) -> bytes:
     width = narrowest(value, value)
-    if width is None:
-        return _single_column(value)
+    if width is None or (width == I64 and -FIT_48 <= value < FIT_48):
+        return _short_int(value)
     return _INT_FORMS[width].pack(HEADER, _INT_KINDS[width], value)
+
+
+def _short_int(value: int) -> bytes:
+    size = (value.bit_length() if value >= 0 else (~value).bit_length()) // 8 + 1
+    if size > MAX_SHORT_INT:
+        return _single_column(value)
+    return HEADER + bytes((Lead.SHORT_INT, size)) + value.to_bytes(size, "little", signed=True)
 
 
 def _single_float(value: float) -> bytes:

@@ -116,8 +116,9 @@ class Kind(IntEnum):
 
 
 class Lead(IntEnum):
-    """Byte 2: what kind of payload this is. A lead below 0x37 is the `Kind` of a single leaf, whose body follows."""
+    """Byte 2: what kind of payload this is. A lead below 0x36 is the `Kind` of a single leaf, whose body follows."""
 
+    SHORT_INT = 0x36  # u8 n >= 1 | n bytes                              an int: little-endian two's complement, shortest form
     LEAF_LIST = 0x37  # uvarint n | column(n)                          a list of leaves
     INT_LIST = 0x38  # ..0x3F: uvarint n | int(n) without its code, which is lead - 0x38    a list of ints
     SHORT_BYTES = 0x40  # ..0x7F: u8 | bytes                             their length is (lead & 0x3F) << 8 | u8

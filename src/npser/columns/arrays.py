@@ -173,11 +173,17 @@ def _fresh_rows(form: Form, raw: Buffer, count: int) -> list[Array]:
 
 
 def _view(form: Form, raw: Buffer, offset: int) -> Array:
-    return _locked(np.ndarray(form.shape, form.dtype, raw, offset, order=form.order))
+    return _locked(np.ndarray(form.shape, form.dtype, _held(raw), offset, order=form.order))
 
 
 def _view_rows(form: Form, raw: Buffer, count: int) -> list[Array]:
-    return list(_locked(np.ndarray((count, *form.shape), form.dtype, raw)))
+    return list(_locked(np.ndarray((count, *form.shape), form.dtype, _held(raw))))
+
+
+def _held(raw: Buffer) -> Buffer:
+    """The same memory, held: ``np.ndarray`` keeps the owner of a buffer alive but gives the buffer back, so that a
+    bytearray could move it and an mmap could be closed under the array; ``np.frombuffer`` does not."""
+    return np.frombuffer(raw, "u1") if len(raw) and not isinstance(raw, np.ndarray) else raw
 
 
 def _locked(array: Array) -> Array:
