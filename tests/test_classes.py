@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import datetime
 import enum
 import functools
 import io
@@ -12,7 +13,7 @@ import re
 import threading
 import types
 import weakref
-from collections import OrderedDict, UserDict, namedtuple
+from collections import OrderedDict, UserDict, defaultdict, namedtuple
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import attr
@@ -24,7 +25,7 @@ import npser
 from npser.errors import DecodeError, EncodeError
 from npser.types.allow import class_name
 from same import difference
-from values import CLASSES, MAKERS, Bits, Box, Colour, Derived, Level, Mode, Order, Plain, Point, Stateful
+from values import CLASSES, MAKERS, BareSlots, Bits, Box, Colour, Derived, Level, Mode, Order, Plain, Point, Stateful
 
 T = TypeVar("T")
 
@@ -410,6 +411,58 @@ def test_states() -> None:
         back(Fussy(1), Fussy)
 
 
+class SlotState:
+    """What `object.__getstate__` gives is a pair where there are slots."""
+
+    __slots__ = ("__dict__", "a", "b")
+
+    def __getstate__(self) -> Any:
+        return super().__getstate__()  # type: ignore[misc]
+
+
+class SlotStateOnly:
+    __slots__ = ("a", "b")
+
+    def __getstate__(self) -> Any:
+        return super().__getstate__()  # type: ignore[misc]
+
+
+class Given:
+    """Its state is whatever it was given; there is no __setstate__."""
+
+    def __init__(self, state: Any) -> None:
+        self.state = state
+
+    def __getstate__(self) -> Any:
+        return self.state
+
+
+def test_states_without_a_setstate() -> None:
+    thing, other, empty = SlotState(), SlotStateOnly(), SlotStateOnly()
+    thing.a, thing.free, other.b = 1, [2], 3
+    assert difference([thing, SlotState()], back([thing, SlotState()], SlotState)) is None
+    assert difference([other, empty], back([other, empty], SlotStateOnly)) is None
+    assert vars(back(Given({"x": 1}), Given)) == {"x": 1}
+    assert vars(back(Given(None), Given)) == {}
+    for state in (5, "x", [1], {1: 2}, ({"a": 1}, {"b": 1}, 1), (1, 2), ({1: 1}, None)):
+        with pytest.raises(EncodeError, match="no __setstate__"):
+            npser.dumps([Given({}), Given(state)])
+
+
+def test_a_class_without_a_dict_takes_only_what_it_has_slots_for() -> None:
+    data = npser.dumps([Plain(a=1, zzz=2), Plain(a=1)]), npser.dumps(Plain(a=1, zzz=2)), npser.dumps([Given({"a": 1, "zzz": 2})])
+    for payload in data:
+        for cls in (SlotStateOnly, BareSlots, WeakSlots):
+            for name in (class_name(Plain), class_name(Given)):
+                try:
+                    found = npser.loads(payload, classes={name: cls})
+                except DecodeError:  # BareSlots has a field more
+                    continue
+                first = found[0] if isinstance(found, list) else found
+                if type(first) is not npser.Placeholder:
+                    assert getattr(first, "a", 1) == 1
+
+
 class Falsy(Stateful):
     """`copyreg` would not call `__setstate__` for a state that is false; npser does."""
 
@@ -530,6 +583,17 @@ def test_placeholders_of_several_classes_in_one_place() -> None:
     values = [Box(1), Point(1), Colour.RED, Stateful(1), Mode.READ, Plain(a=1), Plain(b=1), Box(2), None, 3]
     data = npser.dumps(values)
     assert npser.dumps(npser.loads(data)) == data
+
+
+def test_a_layout_depends_on_the_classes_not_on_their_being_placeholders() -> None:
+    for value in (
+        [Box(1), Plain(a=1)],
+        [[Box(1), Colour.RED], [Box(2), Colour.RED], [Box(3), Colour.GREEN]],
+        {f"k{i}": Box(1) if i % 2 else Point(1) for i in range(30)},
+        {f"k{i}": Box(i) for i in range(30)},
+    ):
+        data = npser.dumps(value)
+        assert npser.dumps(npser.loads(data)) == data
 
 
 def test_a_placeholder_that_holds_itself() -> None:
@@ -794,6 +858,44 @@ def test_default_may_give_anything_that_npser_knows() -> None:
     given = {IntChild: lambda v: [1, {"n": int(v)}], type(len): lambda v: np.arange(3), type: lambda v: v.__name__}
     found = npser.loads(npser.dumps([IntChild(5), len, int, IntChild(6)], default=lambda v: given[type(v)](v)))
     assert difference([[1, {"n": 5}], np.arange(3), "int", [1, {"n": 6}]], found) is None
+
+
+class Zone(datetime.tzinfo):
+    def utcoffset(self, when: Any) -> datetime.timedelta:
+        return datetime.timedelta(hours=1)
+
+
+def test_default_is_asked_about_values_of_known_types_that_are_refused() -> None:
+    when = datetime.datetime(2020, 1, 1, tzinfo=Zone())
+    records = np.zeros(2, [("a", "O"), ("b", "i4")])
+    for refused, substitute in (
+        (when, "when"),
+        (when.timetz(), "time"),
+        (records, "records"),
+        (records[0], "record"),
+        (defaultdict(lambda: 1, a=2), "dict"),
+    ):
+        for wrap in (
+            lambda v: v,
+            lambda v: [v],
+            lambda v: [v, v, 1],
+            lambda v: {"a": v, "b": 1, "c": [v]},
+            lambda v: [{"a": v, "b": i} for i in range(20)],
+            lambda v: (v, None, datetime.datetime(2020, 1, 1), np.arange(2), defaultdict(list)),
+            lambda v: Box(v),
+        ):
+            with pytest.raises(EncodeError):
+                npser.dumps(wrap(refused))
+            found = npser.loads(npser.dumps(wrap(refused), default=lambda v: substitute), classes=[Box])  # noqa: B023
+            assert difference(wrap(substitute), found) is None
+    assert npser.loads(npser.dumps({when: 1}, default=lambda v: 7)) == {7: 1}
+
+
+def test_default_does_not_change_what_needs_no_default() -> None:
+    for name in MAKERS:
+        for value in (MAKERS[name](7), {"a": MAKERS[name](3), "b": (MAKERS[name](1), 1)}, MAKERS[name](3)[2]):
+            found = npser.loads(npser.dumps(value, default=str), classes=CLASSES)
+            assert difference(value, found) is None
 
 
 def test_default_is_asked_again_about_what_it_gives() -> None:

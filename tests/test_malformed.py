@@ -8,6 +8,7 @@ lengths that no writer would write, each with the most that it may cost.
 
 from __future__ import annotations
 
+import enum
 import os
 import random
 import resource
@@ -39,6 +40,7 @@ from npser.shapes import build
 from npser.shapes.build import PARSERS
 from npser.shapes.cache import ShapeCache
 from npser.tags import BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
+from npser.types.allow import class_name
 from values import ARRAYS, CLASSES, MAKERS, SCALARS, Box
 
 MUTATIONS: Final = int(os.environ.get("NPSER_MUTATIONS", "5000"))
@@ -494,6 +496,39 @@ def test_truncation_is_called_so() -> None:
         for end in range(len(data)):
             with pytest.raises(TruncatedError):
                 npser.loads(data[:end])
+
+
+CONTENTS: Final[dict[str, list[Any]]] = {
+    "object": [{}, {"a": 1}, {"x": 1, "y": 2}, {"value": 1, "zzz": 2}, {"__class__": 1, "__dict__": 2}, {"n": 1, "x": None}],
+    "named tuple": [{}, {"x": 1}, {"x": 1, "y": 2, "z": 3}],
+    "state": [None, 5, {"a": 1}, {"zzz": 2}, {1: 2}, ("state", 3), ({"a": 1}, {"zzz": 1}), [], {"__class__": 1}],
+    "enum": ["RED", "", "__class__", "_member_map_", "mro", 0, 7, -1, 2**70, 10**30],
+}
+
+
+class Missing(enum.Flag):
+    """Looking a member up runs code of the class, which may raise anything."""
+
+    A = 1
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        raise KeyError(value)
+
+
+@pytest.mark.parametrize("form", CONTENTS)
+def test_no_class_takes_what_it_cannot_hold(form: Any) -> None:
+    for cls in (*CLASSES, Missing, npser.Placeholder, dict, int, type, object, Exception, np.ndarray):
+        name = class_name(cls)
+        batches = [[npser.Placeholder(name, form, contents)] * 1 for contents in CONTENTS[form]]
+        if form == "object":
+            varied = [npser.Placeholder(name, form, contents) for contents in CONTENTS[form]]
+            batches += [varied, [npser.Placeholder(name, form, {}, ("a", "b"))]]
+        for batch in batches:
+            data = npser.dumps(batch)
+            for options in ({"classes": [cls]}, {"classes": [cls], "tables": "columns", "numbers": "array"}):
+                for _ in range(20):  # until the shape is hot
+                    decode(data, options)
 
 
 def test_a_duplicate_key_is_refused() -> None:

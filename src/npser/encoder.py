@@ -17,7 +17,7 @@ from npser.columns.kinds import LEAF_TYPES, write_column
 from npser.columns.pools import I16, I32, I64, U8, narrowest
 from npser.errors import EncodeError
 from npser.limits import Limits
-from npser.shapes.infer import write_shape
+from npser.shapes.infer import CHOOSY, write_shape
 from npser.shapes.leaves import OpenBatchError
 from npser.shapes.writer import ShapeWriter
 from npser.tags import MAGIC, VERSION, Kind, Lead
@@ -124,7 +124,7 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) 
     EncodeError
         For anything that would not come back as it went in.
     """
-    if type(value) in LEAF_TYPES:
+    if type(value) in LEAF_TYPES and (default is None or type(value) not in CHOOSY):
         return _SINGLES.get(type(value), _single_column)(value)
     payload, expanded = _encode_container(value, Sink(), default, preserve=preserve)
     if expanded > Limits().budget(len(payload)):
@@ -138,7 +138,11 @@ def _encode_container(
 ) -> tuple[bytes, int]:
     if type(value) is list:
         met = set(map(type, value))
-        if met <= LEAF_TYPES and (len(met) <= 1 or (len(met) == 2 and type(None) in met)):
+        if (
+            met <= LEAF_TYPES
+            and (len(met) <= 1 or (len(met) == 2 and type(None) in met))
+            and (default is None or met.isdisjoint(CHOOSY))
+        ):
             return _encode_leaf_list(list(value), met, sink), sink.expanded
     return _encode_shaped(value, sink, default, preserve=preserve), sink.expanded
 

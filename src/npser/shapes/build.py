@@ -21,8 +21,9 @@ from npser.shapes.mappings import Maps, Tables, VariedTables
 from npser.shapes.ndarrays import Arrays, ObjectArrays
 from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
 from npser.shapes.ordered import close_in_order
-from npser.shapes.records import NamedTuples, Records, States, VariedRecords
+from npser.shapes.records import NamedTuples, Records, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
+from npser.shapes.states import States
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:

@@ -112,6 +112,13 @@ class Leaves(Column):
     def _step(self, item: int) -> tuple[int, str]:
         return self.make_step(self.names[item])(0)
 
+    def singles(self) -> list[Column]:
+        """The same leaves as a column each."""
+        return [
+            Column((value,), self.depth, self.parent, self.make_step(name))
+            for value, name in zip(self.values, self.names, strict=True)
+        ]
+
 
 SHOWN_KEY = 60
 """Characters of a key that a path shows."""

@@ -59,9 +59,9 @@ def _member(b: Builder, cls: Any, stored: str | int) -> Any:
             raise b.cursor.fail(f"{cls.__qualname__} has no member {stored[:60]!r}")
         return member
     try:
-        if issubclass(cls, enum.Flag):
-            return cls(stored)
-    except (ValueError, OverflowError):
+        if issubclass(cls, enum.Flag) and isinstance(found := cls(stored), cls):  # one that ejects gives an int
+            return found
+    except Exception:  # ValueError, or what a _missing_ of the class raises
         pass
     raise b.cursor.fail(f"{cls.__qualname__} has no flags of that value")
 

@@ -7,14 +7,18 @@ the columns of children, the loop pops them.
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from npser.columns.kinds import LEAF_TYPES, WRITERS
+from npser.blocks.sink import Sink
+from npser.columns.dtypes import dtype_bytes
+from npser.columns.kinds import LEAF_TYPES, WRITERS, write_column
 from npser.errors import EncodeError
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.column import Column, Keys, Leaves
@@ -26,7 +30,7 @@ from npser.shapes.leaves import (
     place_repeats,
     place_union,
 )
-from npser.shapes.mappings import place_counters, place_default_dicts, place_dicts, place_ordered_dicts
+from npser.shapes.mappings import FACTORIES, place_counters, place_default_dicts, place_dicts, place_ordered_dicts
 from npser.shapes.ndarrays import place_arrays, place_object_arrays
 from npser.shapes.records import place_objects, place_placeholders
 from npser.shapes.sequences import place_deques, place_lists, place_sets, place_slices, place_tuples
@@ -38,7 +42,7 @@ from npser.types.schema import schema_of
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["PLACERS", "write_shape"]
+__all__ = ["CHOOSY", "PLACERS", "write_shape"]
 
 Placer = Callable[["ShapeWriter", Column], None]
 
@@ -98,11 +102,13 @@ def write_shape(w: ShapeWriter, value: Any) -> None:
 
 def _write(w: ShapeWriter, column: Column) -> None:
     try:
-        if type(column) is Leaves:
+        if type(column) is not Leaves:
+            _place(w, column)
+        elif w.default is not None and _any_refused(column.values):
+            w.stack += reversed(column.singles())
+        else:
             w.shape.out += _LEAF * len(column.values)
             w.slots.ones(column.values)
-        else:
-            _place(w, column)
     except EncodeError as error:
         if error.path is None:
             error.path = column.path(error.item or 0)
@@ -111,6 +117,9 @@ def _write(w: ShapeWriter, column: Column) -> None:
 
 def _place(w: ShapeWriter, column: Column) -> None:
     values = column.values
+    if w.default is not None and _any_refused(values):
+        _place(w, _substituted(w, column))
+        return
     if len(values) == 1:
         (only,) = values
         kind = type(only)
@@ -164,7 +173,35 @@ def placer_of(kind: type) -> Placer | None:
     return None if schema is None else partial(place_objects, cls=kind, schema=schema)
 
 
-def _supported(value: Any) -> bool:
+CHOOSY: Final = frozenset({datetime.datetime, datetime.time, Fraction, np.void, np.ndarray, defaultdict})
+"""Types of which some values are refused: for their zone, their dtype, their factory."""
+
+
+def _any_refused(values: Sequence[Any]) -> bool:
+    """Whether `default` has to be asked about a value whose type alone does not say so."""
+    return not CHOOSY.isdisjoint(map(type, values)) and any(map(_is_refused, values))
+
+
+def _is_refused(value: Any) -> bool:
+    kind = type(value)
+    if kind not in CHOOSY:
+        return False
+    if kind is defaultdict:
+        return not any(value.default_factory is known for known in FACTORIES)
+    try:
+        if kind is np.ndarray:
+            if value.dtype != np.dtype(object):
+                dtype_bytes(value.dtype)
+        else:
+            write_column(Sink(), [value], {kind})
+    except EncodeError:
+        return True
+    return False
+
+
+def _supported(w: ShapeWriter, value: Any) -> bool:
+    if w.default is not None and _is_refused(value):
+        return False
     return type(value) in WRITERS or placer_of(type(value)) is not None
 
 
@@ -174,7 +211,7 @@ def _substituted(w: ShapeWriter, column: Column) -> Column:
     for index, value in enumerate(column.values):
         substitute = value
         for _ in range(MAX_SUBSTITUTES):
-            if _supported(substitute):
+            if _supported(w, substitute):
                 break
             if w.default is None:
                 raise w.refuse(column, index, _refusal(type(value)))

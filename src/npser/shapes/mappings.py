@@ -21,6 +21,7 @@ from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
 from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
+from npser.types.placeholder import kinds_of
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -326,7 +327,7 @@ def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: 
     if not all(type(key) is str for key in keys) or len(keys) > MAX_TABLE_KEYS:
         _place_maps(w, column, Tag.DICT, depth)
         return
-    if len(keys) > UNIFORM_MAP_KEYS and len({type(None), *map(type, row.values())}) <= 2:
+    if len(keys) > UNIFORM_MAP_KEYS and len({type(None), *kinds_of(row.values())}) <= 2:
         _place_maps(w, column, Tag.DICT, depth)
         return
     w.node(Tag.TABLE)

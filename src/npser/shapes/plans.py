@@ -92,7 +92,9 @@ def _plan_objects(cls: type, names: tuple[str, ...], complete: bool) -> Plan:  #
     assert schema is not None
     used = tuple(range(len(names)))
     defaults: tuple[tuple[str, Callable[[], Any]], ...] = ()
-    if schema.fields is not None:
+    if schema.fields is None and not cls.__dictoffset__:
+        used = tuple(index for index, name in enumerate(names) if name in schema.slots)
+    elif schema.fields is not None:
         used = tuple(index for index, name in enumerate(names) if name in schema.fields)
         defaults = () if complete else _defaults(cls, schema.fields, names)
     kept = tuple(names[index] for index in used)

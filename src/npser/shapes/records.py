@@ -1,5 +1,4 @@
-"""Objects: RECORD, VARIED_RECORD, NAMED_TUPLE by the names of their fields, STATE by what ``__getstate__``
-gives.
+"""Objects: RECORD, VARIED_RECORD, NAMED_TUPLE by the names of their fields.
 
 Strategy: a batch of objects of one class is a table whose class name stands once in the shape. Objects exist before
 their contents do, so that anything inside may refer to them; their attributes are set from columns in one pass.
@@ -11,13 +10,14 @@ from __future__ import annotations
 from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.shapes.column import Column, at_field, at_item
+from npser.shapes.column import Column, at_field
 from npser.shapes.enums import place_enum_placeholders, place_enums
 from npser.shapes.gate import find_class
 from npser.shapes.leaves import place_fresh
 from npser.shapes.mappings import group_patterns, open_patterns, split_columns, spread, wants_columns
 from npser.shapes.node import Node
 from npser.shapes.plans import extractor, new_objects, plan_objects, plan_tuples
+from npser.shapes.states import place_state_placeholders, place_states
 from npser.tags import Node as Tag
 from npser.types.placeholder import Form, Placeholder
 from npser.types.schema import Schema, schema_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["NamedTuples", "Records", "States", "VariedRecords", "place_objects", "place_placeholders"]
+__all__ = ["NamedTuples", "Records", "VariedRecords", "place_objects", "place_placeholders"]
 
 
 class Records(Node):
@@ -176,61 +176,6 @@ class NamedTuples(Records):
         return cls, None if issubclass(cls, tuple) else new_objects(cls, n)
 
 
-class States(Node):
-    """Objects by their state; one child."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        super().__init__(1)
-        self.name = name
-
-    @classmethod
-    def parse(cls, _tag: int, reader: ShapeReader) -> States:
-        """The class name."""
-        return cls(reader.text())
-
-    def open(self, b: Builder, n: int) -> Any:
-        """Make the objects, empty."""
-        b.counts.append(n)
-        cls = find_class(b, self.name, ("state", "object"))
-        objects = [Placeholder(self.name, "state", None) for _ in range(n)] if cls is None else new_objects(cls, n)
-        b.numbered += objects
-        return cls, objects
-
-    def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
-        """Hand each object its state."""
-        cls, objects = frame
-        for thing, state in zip(objects, columns[0], strict=True):
-            if cls is None:
-                thing.fill(state)
-            else:
-                _set_state(b, cls, thing, state)
-        return objects
-
-    def objects(self, frame: Any) -> list[Any]:
-        """Those of the batch."""
-        return frame[1]  # type: ignore[no-any-return]
-
-    def step(self, _edge: int) -> str:
-        """The state."""
-        return ".__getstate__()"
-
-
-def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
-    method = getattr(cls, "__setstate__", None)
-    if method is not None:
-        try:
-            method(thing, state)
-        except Exception as error:
-            raise b.cursor.fail(f"{cls.__qualname__}.__setstate__ refused its state: {error!r}") from error
-        return
-    if type(state) is not dict or not all(type(name) is str for name in state):
-        raise b.cursor.fail(f"{cls.__qualname__} has no __setstate__ and its state is not a dict of attributes")
-    names = tuple(state)
-    plan_objects(cls, names, complete=True).apply([thing], [[value] for value in state.values()])
-
-
 def _claim(w: ShapeWriter, column: Column, cls: type, name: str) -> None:
     """Make sure that one name means one class in a payload."""
     if w.classes.setdefault(name, cls) is not cls:
@@ -245,7 +190,7 @@ def place_objects(w: ShapeWriter, column: Column, cls: type, schema: Schema) -> 
     elif schema.form == "named tuple":
         _place_named_tuples(w, column, schema)
     else:
-        place_fresh(w, column, _place_states if schema.form == "state" else _place_records)
+        place_fresh(w, column, place_states if schema.form == "state" else _place_records)
 
 
 def _place_named_tuples(w: ShapeWriter, column: Column, schema: Schema) -> None:
@@ -343,19 +288,6 @@ def _place_varied(
         w.push(split[key], depth, column, at_field(key, rows))
 
 
-def _place_states(w: ShapeWriter, column: Column) -> None:
-    depth = w.enter(column)
-    cls = type(column.values[0])
-    schema = schema_of(cls)
-    assert schema is not None
-    states = [value.__getstate__() for value in column.values]
-    w.keep.append(states)
-    w.pay(column, 1)
-    w.node(Tag.STATE)
-    w.text(schema.name)
-    w.push(states, depth, column, at_item(".__getstate__()"))
-
-
 def place_placeholders(w: ShapeWriter, column: Column) -> None:
     """Write placeholders of one class and form as what they stand for."""
     _PLACE_FORM[column.values[0].form](w, column)
@@ -377,17 +309,9 @@ def _place_object_placeholders(w: ShapeWriter, column: Column) -> None:
         _place_varied(w, column, first.class_name, first.keys, rows)
 
 
-def _place_state_placeholders(w: ShapeWriter, column: Column) -> None:
-    depth = w.enter(column)
-    w.pay(column, 1)
-    w.node(Tag.STATE)
-    w.text(column.values[0].class_name)
-    w.push([value.contents for value in column.values], depth, column, at_item(".__getstate__()"))
-
-
 _PLACE_FORM: Final[dict[Form, Any]] = {
     "object": lambda w, column: place_fresh(w, column, _place_object_placeholders),
     "named tuple": _place_tuple_placeholders,
-    "state": lambda w, column: place_fresh(w, column, _place_state_placeholders),
+    "state": lambda w, column: place_fresh(w, column, place_state_placeholders),
     "enum": place_enum_placeholders,
 }

@@ -21,6 +21,7 @@ from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
 from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
+from npser.types.placeholder import kinds_of
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -236,10 +237,10 @@ def place_lists(w: ShapeWriter, column: Column) -> None:
     lengths, items = _flatten(w, column)
     n, m = len(lengths), lengths[0]
     if 1 < m <= MAX_ROW and (n > 1 or m <= MAX_SINGLE_ROW):
-        met = set(map(type, items))
+        met = kinds_of(items)
         if len(met) > 1 and lengths.count(m) == n:
             positions: list[Sequence[Any]] = [items[position::m] for position in range(m)]
-            if sum(len(set(map(type, values))) for values in positions) < m * len(met):
+            if sum(len(kinds_of(values)) for values in positions) < m * len(met):
                 _place_rows(w, column, Tag.LIST_ROW, positions, depth)
                 return
     _place_flat(w, column, Tag.LIST, lengths, items, depth)

@@ -6,9 +6,10 @@ three fixed names. It encodes back to the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable
 from typing import Any, Literal
 
-__all__ = ["Form", "Placeholder"]
+__all__ = ["Form", "Placeholder", "kinds_of"]
 
 Form = Literal["object", "named tuple", "state", "enum"]
 
@@ -81,3 +82,15 @@ def _short(value: object) -> str:
         return f"<{type(value).__name__} of {len(value)}>"
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def kinds_of(values: Collection[Any]) -> set[Hashable]:
+    """The types of values, where a placeholder counts as the class that it stands for.
+
+    >>> len(kinds_of([1, Placeholder("a:B", "enum", "X"), Placeholder("a:C", "enum", "X"), 2]))
+    3
+    """
+    met: set[Any] = set(map(type, values))
+    if Placeholder in met:
+        met = {(value.form, value.class_name) if type(value) is Placeholder else type(value) for value in values}
+    return met

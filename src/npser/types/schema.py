@@ -39,7 +39,7 @@ class Schema(NamedTuple):
     fields : tuple of str | None
         Declared fields in order; None where each object has what its ``__dict__`` holds.
     slots : tuple of str
-        Attributes in ``__slots__`` of a class whose fields are None.
+        Attributes in ``__slots__`` of a class whose fields are None: all that it has, if it has no ``__dict__``.
     """
 
     form: Literal["object", "named tuple", "state", "enum"]
@@ -81,7 +81,7 @@ def _describe(cls: type) -> Schema | None:
     if cls is object or issubclass(cls, type) or not _is_plain(cls):
         return None
     if _has_own_state(cls):
-        return Schema("state", name, None)
+        return Schema("state", name, None, _slots_of(cls))
     if dataclasses.is_dataclass(cls):
         return Schema("object", name, tuple(field.name for field in dataclasses.fields(cls)))
     if "__attrs_attrs__" in vars(cls):
