@@ -109,6 +109,22 @@ def test_encoding_what_was_decoded_gives_the_same_bytes(value: Any) -> None:
 
 
 @given(strategies.values_without_sets)
+def test_encoding_again_with_identity_preserved_gives_the_same_bytes(value: Any) -> None:
+    data = npser.dumps(value, identity="preserve")
+    assert npser.dumps(npser.loads(data, classes=CLASSES), identity="preserve") == data
+
+
+@given(strategies.values, strategies.values)
+def test_what_was_read_before_has_no_influence(value: Any, other: Any) -> None:
+    """Shapes, classes and generated code are remembered; the 40th time is like the first."""
+    data = npser.dumps([value, other])
+    for _ in range(40):
+        npser.loads(data, classes=CLASSES)
+    check([value, other])
+    check([other, value])
+
+
+@given(strategies.values_without_sets)
 def test_placeholders_encode_to_the_same_bytes(value: Any) -> None:
     data = npser.dumps(value)
     assert npser.dumps(npser.loads(data)) == data

@@ -158,6 +158,16 @@ def test_no_type_is_both_a_leaf_and_a_container() -> None:
     assert not set(infer.PLACERS) & kinds.LEAF_TYPES
 
 
+@pytest.mark.parametrize("folder", ["blocks", "columns", "shapes"])
+def test_tests_mirror_the_source(folder: str) -> None:
+    """tests/blocks/test_ints.py is about blocks/ints.py, test_choose_ints.py about blocks/choose/ints.py."""
+    names = {name_of(path).replace(".", "_") for path in MODULES}
+    tests = list((Path(__file__).parent / folder).glob("test_*.py"))
+    assert tests
+    for path in tests:
+        assert f"{folder}_{path.stem.removeprefix('test_')}" in names, path.name
+
+
 def test_importing_brings_numpy_and_the_standard_library() -> None:
     script = (
         "import sys, numpy\n"
