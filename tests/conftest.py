@@ -12,5 +12,5 @@ QUICK = 60
 _SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=QUICK, suppress_health_check=_SLOW)
-settings.register_profile("thorough", deadline=None, max_examples=3000, suppress_health_check=_SLOW)
+settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -20,6 +20,7 @@ import uuid
 import zoneinfo
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -182,6 +183,12 @@ def _equal(what: str, a: object, b: object) -> None:
         raise DifferentError(f"{what} {_short(a)} became {_short(b)}")
 
 
+def _alike(a: object, b: object) -> bool:
+    """Whether two values are leaves that need no further look: most are, and a pair each would take most of the time."""
+    facts = FACTS.get(type(a))
+    return facts is not None and type(a) is type(b) and facts(a) == facts(b)
+
+
 def _items(pair: Pair) -> Iterator[Pair]:
     a, b = list(pair.a), list(pair.b)
     _equal("length", len(a), len(b))
@@ -191,22 +198,26 @@ def _items(pair: Pair) -> Iterator[Pair]:
         if facts is not None and set(map(type, b)) == {type(a[0])} and list(map(facts, a)) == list(map(facts, b)):
             return
     for index, (x, y) in enumerate(zip(a, b, strict=True)):
-        yield pair.part(x, y, f"[{index}]")
+        if not _alike(x, y):
+            yield pair.part(x, y, f"[{index}]")
 
 
 def _plain_tuple(pair: Pair) -> Iterator[Pair]:
     a, b = tuple.__iter__(pair.a), tuple.__iter__(pair.b)
     _equal("length", tuple.__len__(pair.a), tuple.__len__(pair.b))
     for index, (x, y) in enumerate(zip(a, b, strict=True)):
-        yield pair.part(x, y, f"[{index}]")
+        if not _alike(x, y):
+            yield pair.part(x, y, f"[{index}]")
 
 
 def _mapping(pair: Pair) -> Iterator[Pair]:
     a, b = list(pair.a.items()), list(pair.b.items())
     _equal("length", len(a), len(b))
     for index, ((key, x), (other, y)) in enumerate(zip(a, b, strict=True)):
-        yield pair.part(key, other, f".keys()[{index}]")
-        yield pair.part(x, y, f"[{key!r}]" if type(key) in (str, int) else f".values()[{index}]")
+        if not _alike(key, other):
+            yield pair.part(key, other, f".keys()[{index}]")
+        if not _alike(x, y):
+            yield pair.part(x, y, f"[{key!r}]" if type(key) in (str, int) else f".values()[{index}]")
     for key, _ in b:
         if key == key and key not in pair.b:
             raise DifferentError(f"the key {_short(key)} is there, but is not found")
@@ -325,6 +336,7 @@ def _placeholder(pair: Pair) -> Iterator[Pair]:
         yield pair.part(getattr(pair.a, name), getattr(pair.b, name), f".{name}")
 
 
+@lru_cache(maxsize=1000)
 def _slot_names(cls: type) -> list[str]:
     return [
         name
@@ -341,7 +353,8 @@ def _attributes(pair: Pair) -> Iterator[Pair]:
     ours, theirs = getattr(a, "__dict__", {}), getattr(b, "__dict__", {})
     _equal("attributes", list(ours), list(theirs))
     for name, value in ours.items():
-        yield pair.part(value, theirs[name], f".{name}")
+        if not _alike(value, theirs[name]):
+            yield pair.part(value, theirs[name], f".{name}")
 
 
 def _slot(thing: object, name: str) -> object:

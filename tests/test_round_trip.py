@@ -36,7 +36,7 @@ PLACES: dict[str, Place] = {
     "lists in lists": lambda values: [values[i : i + 3] for i in range(0, len(values), 2)],
     "field": lambda values: [Box(value, i) for i, value in enumerate(values)],
     "with None": lambda values: [item for value in values for item in (value, None)],
-    "with others": lambda values: [item for value in values for item in (value, 1, "x", 2.5, True, [value], None)],
+    "with others": lambda values: [item for value in values[:150] for item in (value, 1, "x", 2.5, True, [value], None)],
 }
 
 

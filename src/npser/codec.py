@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import IO, Any, Final, Literal, get_args
 
 import numpy as np
@@ -47,7 +46,7 @@ def _policy(classes: Classes, numbers: Numbers, tables: Tables, copy: Copies) ->
         _one_of("tables", tables, get_args(Tables))
         _one_of("copy", copy, get_args(Copies))
         raise AssertionError  # one of the three has raised
-    return replace(policy, classes=Allow(classes)) if classes else policy
+    return Policy(Allow(classes), numbers, tables, copy) if classes else policy
 
 
 def dumps(
