@@ -235,7 +235,8 @@ def _has_sets(value: Any) -> bool:
         elif isinstance(item, slice):
             walk += [item.start, item.stop, item.step]
         elif type(item).__module__ == "values" and not isinstance(item, enum.Enum):
-            walk += [getattr(item, name, None) for name in (*getattr(item, "__dict__", ()), *getattr(item, "__slots__", ()))]
+            walk += getattr(item, "__dict__", {}).values()
+            walk += [getattr(item, name, None) for name in getattr(item, "__slots__", ())]
     return False
 
 
