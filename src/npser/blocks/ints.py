@@ -9,7 +9,8 @@ Knows nothing of which encoding is best; that is `choose`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -39,6 +40,7 @@ __all__ = [
     "LIST_READERS",
     "MAX_NESTING",
     "READERS",
+    "read_int_cells",
     "read_int_list",
     "read_ints",
     "run_starts",
@@ -85,6 +87,29 @@ def read_int_list(cursor: Cursor, n: int) -> list[int]:
     [-1, -1, -1]
     """
     return _read_list(cursor, n, 1)
+
+
+def read_int_cells(cursor: Cursor, n: int) -> Iterable[int]:
+    """A block of n integers -> something that can be iterated once: a range or a repetition where it stores one.
+
+    >>> read_int_cells(Cursor(memoryview(bytes([IntCode.AFFINE, 0, 4]))), 3)
+    range(0, 6, 2)
+    """
+    code = cursor.buf[cursor.pos] if cursor.left else None
+    if code == IntCode.CONST:
+        cursor.u8()
+        value = cursor.svarint()
+        cursor.expand(n)
+        return repeat(value, n)
+    if code == IntCode.AFFINE:
+        start = cursor.pos
+        cursor.u8()
+        base, step = cursor.svarint(), cursor.svarint()
+        if step and -(1 << 63) <= base + step * (n - 1) < 1 << 63:  # the last value does not wrap, so none does
+            cursor.expand(n)
+            return range(base, base + n * step, step)
+        cursor.pos = start
+    return read_int_list(cursor, n)
 
 
 def _read(cursor: Cursor, n: int, depth: int) -> I64:

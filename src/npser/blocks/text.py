@@ -10,6 +10,7 @@ No numpy string type is used: those drop trailing NULs, and take four bytes a ch
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice, repeat
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from npser.blocks.binary import FEW, lengths_of, look_up, read_few_lengths, total_length
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
+from npser.blocks.ints import MAX_NESTING, read_int_cells, read_ints
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError
 from npser.tags import TextCode
@@ -140,7 +141,8 @@ def _read_wtf8(cursor: Cursor, n: int, depth: int) -> list[str]:
 def _read_dict(cursor: Cursor, n: int, depth: int) -> list[str]:
     distinct = _read(cursor, cursor.uvarint(), depth + 1)
     if len(distinct) == 1:  # one text for all: the commonest dictionary needs no look-up
-        if any(read_int_list(cursor, n)):
+        codes = read_int_cells(cursor, n)
+        if any(islice(codes, 1) if type(codes) is repeat else codes):
             raise cursor.fail("a code that is not below 1")
         return distinct * n
     return look_up(cursor, distinct, read_ints(cursor, n))

@@ -18,7 +18,7 @@ import numpy as np
 
 from npser.blocks.choose import write_ints
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import read_int_list
+from npser.blocks.ints import read_int_cells, read_int_list
 from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.kinds import NUMBER_READERS, READERS, write_column
 from npser.columns.pooled import POOLED_ITEMS, PoolWriter
@@ -254,6 +254,10 @@ class SlotReader:
         if kind < FIRST_BODY:
             self.next = at + 1
             return read_cells(self._pools, kind, n)
+        if kind == FIRST_BODY:
+            self.next = at + 1
+            cells: Iterable[int] = self._whole(read_int_cells, n)
+            return cells
         return self.many(n)
 
     def ints(self, n: int) -> list[int]:
