@@ -13,6 +13,7 @@ import ipaddress
 import itertools
 import pathlib
 import re
+import sys
 import threading
 import types
 import uuid
@@ -765,7 +766,10 @@ class AddressChild(ipaddress.IPv4Address):
 
 
 def test_subclasses_of_types_that_are_written_in_python_are_objects() -> None:
-    for value in (UuidChild(int=5), FractionChild(1, 3), AddressChild("10.0.0.1"), PathChild("a", "b")):
+    values: list[Any] = [UuidChild(int=5), FractionChild(1, 3), AddressChild("10.0.0.1")]
+    if sys.version_info < (3, 13):  # from then on a path stores more of itself whenever somebody looks at it
+        values.append(PathChild("a", "b"))
+    for value in values:
         kind = type(value)
         if kind is not UuidChild:  # whose __getstate__ knows nothing of other attributes
             value.__dict__["more"] = [1]

@@ -27,6 +27,10 @@ __all__ = ["ShapeWriter"]
 CYCLE_CHECK_DEPTH = 16
 """At this depth, which data rarely reaches, plain containers are checked for cycles, once for all below."""
 
+CHAINED_DEPTH = 64
+"""Each column holds its parent; below this depth all are held until the end, or freeing the last one would free the
+whole chain in one recursion of C code, which CPython 3.13 does not bound by the size of the stack."""
+
 CYCLE_CHECK_ITEMS = 1 << 16
 """A column of more items than this, out of containers that repeat, is checked at any depth: a cycle that branches
 grows faster than it gets deep."""
@@ -116,6 +120,8 @@ class ShapeWriter:
         depth = column.depth + 1
         if depth == CYCLE_CHECK_DEPTH:
             self._check_cycles(column)
+        if depth > CHAINED_DEPTH:
+            self.keep.append(column)
         if depth > MAX_DEPTH:
             raise self.refuse(column, 0, f"more than {MAX_DEPTH} containers within each other")
         return depth
