@@ -8,7 +8,7 @@ of n items costs fixed + n * slope; the fit over the sizes is the last line, and
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter_ns
 
@@ -207,9 +207,16 @@ SWEEPS = (
     sweep_chosen,
 )
 
-if __name__ == "__main__":
-    wanted = sys.argv[1:]
-    for sweep in SWEEPS:
-        if not wanted or sweep.__name__.removeprefix("sweep_") in wanted:
+
+
+def run(sweeps: Sequence[Callable[[], None]], wanted: Sequence[str]) -> None:
+    """Run the sweeps that are named, with or without their prefix; all if none is."""
+    names = [name.removeprefix("sweep_") for name in wanted]
+    for sweep in sweeps:
+        if not names or sweep.__name__.removeprefix("sweep_") in names:
             print(f"\n== {sweep.__name__}: {sweep.__doc__}")
             sweep()
+
+
+if __name__ == "__main__":
+    run(SWEEPS, sys.argv[1:])

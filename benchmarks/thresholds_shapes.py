@@ -8,11 +8,10 @@ from __future__ import annotations
 import gc
 import random
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import npser
-from benchmarks.thresholds import best
+from benchmarks.thresholds import best, run
 from npser.columns import pooled, slots
 from npser.shapes import build, collector, generated, templates
 from npser.shapes.generated import build_rows
@@ -114,11 +113,7 @@ class _Idle:
         return None
 
 
-SWEEPS: dict[str, Callable[[], None]] = {
-    sweep.__name__: sweep for sweep in (sweep_pooled, sweep_rows, sweep_shared, sweep_hot, sweep_collector)
-}
+SWEEPS = (sweep_pooled, sweep_rows, sweep_shared, sweep_hot, sweep_collector)
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or SWEEPS:
-        print(f"\n{name}: {SWEEPS[name].__doc__}")
-        SWEEPS[name]()
+    run(SWEEPS, sys.argv[1:])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.thresholds import best, flat
+from benchmarks.thresholds import best, flat, run
 from npser.blocks import binary, bits, floats, text
 from npser.blocks.choose import write_bits, write_bytes, write_floats, write_text
 from npser.blocks.cursor import Cursor
@@ -208,8 +208,4 @@ SWEEPS = (
 )
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:]
-    for sweep in SWEEPS:
-        if not wanted or sweep.__name__.removeprefix("sweep_") in wanted:
-            print(f"\n== {sweep.__name__}: {sweep.__doc__}")
-            sweep()
+    run(SWEEPS, sys.argv[1:])

@@ -9,6 +9,7 @@ from typing import Any, Final
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import LIST_READERS as INT_LIST_READERS
 from npser.blocks.ints import READERS as INT_READERS
+from npser.columns.bigints import size_of
 from npser.columns.kinds import NUMBER_READERS, READERS
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
@@ -84,14 +85,10 @@ def _decode_short_int(cursor: Cursor, _lead: int, _policy: Policy) -> int:
     size = cursor.u8()
     raw = bytes(cursor.take(size))
     value = int.from_bytes(raw, "little", signed=True)
-    if not size or (size > 1 and _fits(value, size - 1)):
+    if size != size_of(value):
         raise cursor.fail("an integer is not in its shortest form")
     _end(cursor)
     return value
-
-
-def _fits(value: int, size: int) -> bool:
-    return -(1 << 8 * size - 1) <= value < 1 << 8 * size - 1
 
 
 def _end(cursor: Cursor) -> None:

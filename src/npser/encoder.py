@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npser.blocks.sink import Sink
+from npser.columns.bigints import size_of
 from npser.columns.kinds import LEAF_TYPES, write_column
-from npser.columns.pools import I16, I32, I64, U8, narrowest
+from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest
 from npser.errors import EncodeError
 from npser.limits import Limits
 from npser.shapes.infer import CHOOSY, write_shape
@@ -53,18 +54,17 @@ _INT_FORMS: Final = {
     I32: struct.Struct("<2sBi"),
     I64: struct.Struct("<2sBq"),
 }
-_INT_KINDS: Final = {U8: Kind.POOL_U8, I16: Kind.POOL_I16, I32: Kind.POOL_I32, I64: Kind.POOL_I64}
 
 
 def _single_int(value: int) -> bytes:
     width = narrowest(value, value)
     if width is None or (width == I64 and -FIT_48 <= value < FIT_48):
         return _short_int(value)
-    return _INT_FORMS[width].pack(HEADER, _INT_KINDS[width], value)
+    return _INT_FORMS[width].pack(HEADER, KIND_OF_POOL[width], value)
 
 
 def _short_int(value: int) -> bytes:
-    size = (value.bit_length() if value >= 0 else (~value).bit_length()) // 8 + 1
+    size = size_of(value)
     if size > MAX_SHORT_INT:
         return _single_column(value)
     return HEADER + bytes((Lead.SHORT_INT, size)) + value.to_bytes(size, "little", signed=True)

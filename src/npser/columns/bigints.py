@@ -16,7 +16,7 @@ from npser.blocks.ints import read_int_list
 from npser.blocks.sink import Sink
 from npser.tags import BytesCode
 
-__all__ = ["read_bigints", "write_bigints"]
+__all__ = ["read_bigints", "size_of", "write_bigints"]
 
 
 def write_bigints(sink: Sink, values: list[int]) -> None:
@@ -26,7 +26,7 @@ def write_bigints(sink: Sink, values: list[int]) -> None:
     >>> write_bigints(sink, [255]); sink.out.hex(" ")
     '00 01 04 ff 00'
     """
-    sizes = [_size(value) for value in values]
+    sizes = [size_of(value) for value in values]
     sink.u8(BytesCode.LENGTHS)
     write_ints(sink, np.array(sizes, "<i8"))
     for value, size in zip(values, sizes, strict=True):
@@ -56,11 +56,15 @@ def read_bigints(cursor: Cursor, n: int) -> list[int]:
     for size in sizes:
         stops.append(stops[-1] + size)
     values = [int.from_bytes(digits[start:stop], "little", signed=True) for start, stop in pairwise(stops)]
-    if list(map(_size, values)) != sizes:
+    if list(map(size_of, values)) != sizes:
         raise cursor.fail("an integer is not in its shortest form")
     return values
 
 
-def _size(value: int) -> int:
-    """Bytes of the shortest two's complement form."""
+def size_of(value: int) -> int:
+    """Bytes of the shortest two's complement form.
+
+    >>> size_of(127), size_of(128), size_of(-128)
+    (1, 2, 1)
+    """
     return ((~value if value < 0 else value).bit_length() >> 3) + 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from npser.columns.pools import F64, I64, POOLS, TEXT, U8, narrowest
+from npser.columns.pools import F64, I64, KIND_OF_POOL, POOLS, TEXT, U8, narrowest
 from npser.tags import Kind
 
 __all__ = ["POOLED_ITEMS", "PoolWriter"]
@@ -36,14 +36,6 @@ MAX_DIGITS = 4
 SAMPLED = 4
 """Doubles that are tried before all of them are."""
 
-KIND_OF_POOL: Final = (
-    Kind.POOL_U8,
-    Kind.POOL_I16,
-    Kind.POOL_I32,
-    Kind.POOL_I64,
-    Kind.POOL_F64,
-    Kind.POOL_TEXT,
-)
 _NONE_TYPE = type(None)
 _MIXABLE = frozenset({_NONE_TYPE, bool, int, float, str})
 

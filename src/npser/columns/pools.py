@@ -9,19 +9,30 @@ by width, which needs no choosing: each pool is one `struct` call to read. Text 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.choose import write_text
 from npser.blocks.text import read_text
+from npser.tags import Kind
 
 if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
-__all__ = ["F64", "I16", "I32", "I64", "POOLS", "TEXT", "U8", "narrowest", "read_pools", "write_pools"]
+__all__ = ["F64", "I16", "I32", "I64", "KIND_OF_POOL", "POOLS", "TEXT", "U8", "narrowest", "read_pools", "write_pools"]
 
 U8, I16, I32, I64, F64, TEXT = range(6)
 POOLS = 6
+KIND_OF_POOL: Final = (
+    Kind.POOL_U8,
+    Kind.POOL_I16,
+    Kind.POOL_I32,
+    Kind.POOL_I64,
+    Kind.POOL_F64,
+    Kind.POOL_TEXT,
+)
+"""The kind of a slot that takes its items from a pool as they are."""
+
 _FORMATS = ("B", "h", "i", "q", "d")
 _SIZES = tuple(struct.calcsize("<" + code) for code in _FORMATS)
 _PRESENT = tuple(tuple(which for which in range(POOLS) if mask >> which & 1) for mask in range(1 << POOLS))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.columns.pools import I64, POOLS, TEXT, U8, read_pools
+from npser.columns.pools import I64, KIND_OF_POOL, POOLS, TEXT, U8, read_pools
 from npser.tags import Kind
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ __all__ = ["PoolReader", "read_cells", "read_list"]
 MAX_READ_DIGITS = 22
 """10**22 is the largest power of ten that is a double."""
 
-_KINDS: Final = (Kind.POOL_U8, Kind.POOL_I16, Kind.POOL_I32, Kind.POOL_I64, Kind.POOL_F64, Kind.POOL_TEXT)
-_POOL_OF_KIND: Final[dict[int, int]] = {int(kind): pool for pool, kind in enumerate(_KINDS)}
+_POOL_OF_KIND: Final[dict[int, int]] = {int(kind): pool for pool, kind in enumerate(KIND_OF_POOL)}
 _CONSTANTS: Final[dict[int, object]] = {int(Kind.NONE): None, int(Kind.FALSE): False, int(Kind.TRUE): True}
 _BOOLS: Final = (False, True)
 _CONSTANT_TAKERS: Final = tuple(repeat(value).__next__ for value in _CONSTANTS.values())
