@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["MAX_HOT_NODES", "compile_program", "program_source"]
 
 MAX_HOT_NODES = 1500
-"""Larger shapes are never compiled: it takes about ten microseconds a node, and their loops cost less beside their data;
-benchmarks/thresholds_shapes.py::sweep_hot."""
+"""Larger shapes are never compiled: it takes about ten microseconds a node, and their loops cost less beside their
+data; benchmarks/thresholds_shapes.py::sweep_hot."""
 
 _numbers = count(1)
 
