@@ -1,22 +1,25 @@
 """Measure npser beside its peers and write the tables.
 
 Strategy: this file only connects: `shapes` makes the values, `peers` sets the codecs up, `measure` holds the clock,
-`report` lays out. A full run writes results.json (every figure), RESULTS.md (all tables) and the section between the
-markers in the README.md of the project. A run of some shapes or a quick one prints and writes nothing, because figures
-from different runs do not belong in one table.
+`targets` knows what is to be reached, `report` lays out. A full run writes results.json (every figure), RESULTS.md (all
+tables) and the section between the markers in the README.md of the project. A run of some shapes or a quick one prints
+and writes nothing, because figures from different runs do not belong in one table.
 
     python benchmarks/compare.py                        # everything, a few minutes
     python benchmarks/compare.py --shapes dto_100,twitter --rounds 51
     python benchmarks/compare.py --quick
+    python benchmarks/compare.py --all                  # memory.py, pauses.py and growth.py first: seven minutes
+    python benchmarks/compare.py --layout               # measures nothing, lays out anew what results.json holds
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
+import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +31,17 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))  # so that `python benchmarks/compare.py` finds its own package
 
-from benchmarks import corpora, peers, report  # noqa: E402
+from benchmarks import corpora, peers, report, store, targets  # noqa: E402
+from benchmarks.extras import COLD_CALLS, QUICK_COLD_CALLS, cold, extras  # noqa: E402
+from benchmarks.lines import Results  # noqa: E402
 from benchmarks.measure import Plan, Result, measure  # noqa: E402
 from benchmarks.shapes import SHAPES, Shape  # noqa: E402
+from benchmarks.tables import BEGIN, END, replaced  # noqa: E402
 
 __all__ = ["main", "run"]
 
 QUICK = Plan(rounds=5, least=3, budget=1.0)
+OTHERS = ("memory.py", "pauses.py", "growth.py")
 PIPE_WIDTH = 160
 """Columns of the printed table where the output is not a terminal."""
 
@@ -56,18 +63,22 @@ def _figures(result: Result) -> dict[str, Any]:
 
 
 def _shape(shape: Shape, plan: Plan) -> dict[str, Any]:
-    results = measure(shape.build(), peers.codecs(shape), plan)
+    value, codecs = shape.build(), peers.codecs(shape)
+    results, beside = measure(value, codecs, plan, partial(extras, shape.name, value))
     return {
         "about": shape.about,
         "group": shape.group,
         "phpser": shape.phpser,
+        "floor": beside.get("floor"),
+        "array": beside.get("array"),
+        "cold": cold(shape.name, value, codecs, QUICK_COLD_CALLS if plan == QUICK else COLD_CALLS),
         "codecs": {result.codec: _figures(result) for result in results},
     }
 
 
-def run(names: list[str], plan: Plan, console: Console) -> report.Results:
+def run(names: list[str], plan: Plan, console: Console) -> Results:
     """Measure the named shapes; a document that is not here is noted and left out."""
-    results: report.Results = {
+    results: Results = {
         "environment": _environment(),
         "plan": plan._asdict(),
         "skipped": {},
@@ -81,8 +92,8 @@ def run(names: list[str], plan: Plan, console: Console) -> report.Results:
     return results
 
 
-def show(results: report.Results, console: Console) -> None:
-    """The short table and the verdicts, on the terminal."""
+def show(results: Results, console: Console) -> None:
+    """The table of the shapes, the targets and the verdicts, on the terminal."""
     head, rows = report.table(results)
     table = Table(title="npser beside its peers (ratios: npser over the other)", caption=report.LEGEND)
     for column in head:
@@ -92,32 +103,39 @@ def show(results: report.Results, console: Console) -> None:
     table.add_section()
     table.add_row(*rows[-1], style="bold")
     console.print(table)
+    _show_targets(results, console)
     for promise, kept, figure in report.verdicts(results):
         console.print("[green]pass[/]" if kept else "[red]MISS[/]", promise, f"[dim]({figure})[/]")
     console.print(report.standing(results))
-    for name, shape in results["shapes"].items():
-        for codec, figures in shape["codecs"].items():
-            if figures["error"] or not figures["verified"]:
-                console.print("[red]failed[/]", codec, "on", name, figures["error"] or "did not give the value back")
+    for failure in report.failures(results):
+        console.print("[red]failed[/]", failure)
     for name, reason in results["skipped"].items():
         console.print("[yellow]not measured[/]", name, reason)
     console.print(report.environment(results), style="dim")
 
 
-def write(results: report.Results, console: Console) -> None:
-    """results.json and RESULTS.md beside this file."""
-    folder = Path(__file__).resolve().parent
-    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    (folder / "RESULTS.md").write_text(report.details(results), encoding="utf-8")
-    console.print("wrote benchmarks/results.json and benchmarks/RESULTS.md")
+def _show_targets(results: Results, console: Console) -> None:
+    """The rows that the measured shapes belong to."""
+    judged = targets.judge(results)
+    if not judged:
+        return
+    table = Table(title="the targets: the worst shape of each row beside its limit")
+    for column in targets.HEAD:
+        table.add_column(column, justify="left" if column == targets.HEAD[0] else "right")
+    for row in judged:
+        *cells, verdict = targets.cells(row, bold="")
+        marked = [f"[red]{cell}[/]" if ">" in cell else cell for cell in cells]
+        table.add_row(*marked, f"[green]{verdict}[/]" if row.passes else f"[red]{verdict}[/]")
+    console.print(table)
+    console.print(targets.summary(results))
 
 
-def write_readme(results: report.Results, console: Console) -> None:
+def write_readme(results: Results, console: Console) -> None:
     """The section between the markers of the project's README.md."""
     readme = ROOT / "README.md"
-    text = report.replaced(readme.read_text(encoding="utf-8"), report.short(results)) if readme.is_file() else None
+    text = replaced(readme.read_text(encoding="utf-8"), report.short(results)) if readme.is_file() else None
     if text is None:
-        console.print(f"README.md has no section between {report.BEGIN} and {report.END}: left alone")
+        console.print(f"README.md has no section between {BEGIN} and {END}: left alone")
         return
     readme.write_text(text, encoding="utf-8")
     console.print("wrote the benchmark section of README.md")
@@ -129,6 +147,9 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=Plan().rounds, help="rounds a shape (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a few short rounds; prints, and writes nothing")
     parser.add_argument("--no-readme", action="store_true", help="leave README.md alone")
+    parser.add_argument("--all", action="store_true", help=f"run {', '.join(OTHERS)} first")
+    parser.add_argument("--layout", action="store_true", help="measure nothing, lay results.json out anew")
+    parser.add_argument("--into", type=Path, default=store.HERE, metavar="FOLDER", help="where the results are kept")
     options = parser.parse_args(arguments)
     options.names = options.shapes.split(",") if options.shapes else list(SHAPES)
     unknown = [name for name in options.names if name not in SHAPES]
@@ -139,19 +160,31 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
+def _run_others(options: argparse.Namespace) -> None:
+    """The other tools, each in a process of its own, so that what they do to the heap stays there."""
+    for name in OTHERS:
+        quick = ["--quick"] if options.quick else []
+        subprocess.run([sys.executable, str(store.HERE / name), "--into", str(options.into), *quick], check=True)
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = _arguments(arguments)
+    if options.all:
+        _run_others(options)
     console = Console()
     if not console.is_terminal:
         console = Console(width=PIPE_WIDTH)
-    plan = QUICK if options.quick else Plan(rounds=options.rounds)
-    results = run(options.names, plan, console)
+    if options.layout:
+        results = store.load(options.into)
+    else:
+        results = run(options.names, QUICK if options.quick else Plan(rounds=options.rounds), console)
     show(results, console)
     if options.quick or options.shapes:
         console.print("quick or partial run: nothing was written")
         return 0
-    write(results, console)
-    if not options.no_readme:
+    store.save(results, options.into)
+    console.print(f"wrote results.json and RESULTS.md in {options.into.name}")
+    if not options.no_readme and options.into == store.HERE:
         write_readme(results, console)
     return 0
 

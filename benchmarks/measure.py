@@ -15,12 +15,12 @@ import pickle
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.peers import Codec, same
 
-__all__ = ["Plan", "Result", "measure"]
+__all__ = ["Extra", "Plan", "Result", "measure"]
 
 SAMPLE = 1e-3
 """Seconds that a sample lasts at least."""
@@ -56,6 +56,14 @@ class Result(NamedTuple):
     spread: float = 0.0
     rounds: int = 0
     error: str = ""
+
+
+class Extra(NamedTuple):
+    """Something else to time in the same rotation."""
+
+    name: str
+    call: Callable[[Any], Any]
+    argument: Any
 
 
 class Task(NamedTuple):
@@ -108,8 +116,13 @@ def spread(samples: Sequence[float]) -> float:
     return (high - low) / middle
 
 
-def measure(value: Any, codecs: Sequence[Codec], plan: Plan) -> list[Result]:
-    """One result a codec, in their order."""
+def measure(
+    value: Any, codecs: Sequence[Codec], plan: Plan, extras: Callable[[], Iterable[Extra]] = tuple
+) -> tuple[list[Result], dict[str, float]]:
+    """One result a codec, in their order; and the seconds a call of each extra.
+
+    `extras` is called once the first calls, which are timed on their own, are over.
+    """
     gc.collect()
     pickle.loads(pickle.dumps(value, 5))  # walks the value once, so that the first codec does not pay for cold memory
     failures: dict[str, Result] = {}
@@ -122,7 +135,8 @@ def measure(value: Any, codecs: Sequence[Codec], plan: Plan) -> list[Result]:
             failures[codec.name] = Result(codec.name, codec.fidelity, error=f"{type(error).__name__}: {error}")
             continue
         tasks[codec.name] = warmed(codec.dumps, prepared), warmed(codec.loads, data)
-    rounds = rotate([task for pair in tasks.values() for task in pair], plan)
+    beside = {extra.name: warmed(extra.call, extra.argument) for extra in extras()}
+    rounds = rotate([*(task for pair in tasks.values() for task in pair), *beside.values()], plan)
     for name, (dumps, loads) in tasks.items():
         checked[name] = checked[name]._replace(
             dumps=statistics.median(dumps.samples),
@@ -130,7 +144,8 @@ def measure(value: Any, codecs: Sequence[Codec], plan: Plan) -> list[Result]:
             spread=max(spread(dumps.samples), spread(loads.samples)),
             rounds=rounds,
         )
-    return [failures.get(codec.name) or checked[codec.name] for codec in codecs]
+    found = [failures.get(codec.name) or checked[codec.name] for codec in codecs]
+    return found, {name: statistics.median(task.samples) for name, task in beside.items()}
 
 
 def _check(value: Any, codec: Codec) -> tuple[Result, bytes, Any]:

@@ -1,132 +1,38 @@
-"""From measured results to tables: what the ratios are, what was promised, and whether it was kept.
+"""From measured results to tables: what was promised, whether it was kept, and how it is laid out.
 
-Strategy: one pass turns the results into `Line`s (one a shape, all ratios in it), another into `Verdict`s (one a
-promise, passed or missed, with the culprits named); what prints, to a terminal or to Markdown, only lays those out.
-A ratio is npser over the other: under 1 is smaller or faster. Nothing is left out because it looks bad.
+Strategy: `lines` holds the ratios and `targets` the limits; here they become the section of the project's README (the
+targets, and how many are met), RESULTS.md (everything), and the rows that `compare` prints. `sections` lays out
+what the other tools measured. Nothing is left out because it looks bad.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "Line",
-    "Verdict",
-    "details",
-    "geometric_mean",
-    "lines",
-    "replaced",
-    "short",
-    "standing",
-    "table",
-    "verdicts",
-]
+from benchmarks import sections, targets
+from benchmarks.lines import MARKS, Line, Results, geometric_mean, lines
+from benchmarks.tables import count, duration, markdown, ratio
 
-Results = dict[str, Any]
-"""What `compare` writes as results.json."""
+__all__ = ["LEGEND", "Verdict", "details", "environment", "failures", "short", "standing", "table", "verdicts"]
 
 SIZE_GOAL = 0.6
 SIZE_CEILING = 1.05
+FLOOR_GOAL = 1.5
 SEQUENCES = frozenset({"packed_1k", "packed_10k"})
 """Shapes that shrink to nothing and would flatter a mean; it is given with and without them."""
 
-MARKS = {"exact": "", "plain": "†", "str keys": "‡"}
 LEGEND = (
     "† comes back as something plainer (dicts for objects, a list for an array), and was given that, too, where the "
     "library takes nothing else; in brackets then the best peer that gives the same types back. "
-    "‡ integer keys come back as strings."
+    "‡ integer keys come back as strings. ÷ floor: over the fastest Python found that builds it from ready columns."
 )
-
-
-class Line(NamedTuple):
-    """One shape: npser's figures and its ratios to the others (None where there is nothing to compare with)."""
-
-    shape: str
-    about: str
-    size: int
-    msgpack: int | None
-    phpser: int | None
-    loads: float
-    dumps: float
-    best: str
-    loads_best: float | None
-    faithful: str
-    loads_faithful: float | None
-    loads_pickle: float | None
-    dumps_best: float | None
-    dumps_pickle: float | None
-    exact: bool
-
-    @property
-    def size_ratio(self) -> float | None:
-        return self.size / self.msgpack if self.msgpack else None
 
 
 class Verdict(NamedTuple):
     promise: str
     kept: bool
     figure: str
-
-
-def geometric_mean(ratios: Iterable[float | None]) -> float:
-    """Of those that are there; NaN for none.
-
-    >>> geometric_mean([0.5, None, 2.0]), geometric_mean([])
-    (1.0, nan)
-    """
-    logs = [math.log(ratio) for ratio in ratios if ratio]
-    return math.exp(sum(logs) / len(logs)) if logs else math.nan
-
-
-# ----------------------------------------------------------------------------------------------------- results to lines
-
-
-def _usable(codecs: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {name: figures for name, figures in codecs.items() if not figures["error"]}
-
-
-def _line(name: str, shape: dict[str, Any]) -> Line | None:
-    usable = _usable(shape["codecs"])
-    own = usable.pop("npser", None)
-    if own is None:
-        return None
-
-    def ratio(key: str, peer: str | None) -> float | None:
-        return own[key] / usable[peer][key] if peer in usable else None
-
-    def best(key: str) -> str | None:
-        return min(usable, key=lambda peer: usable[peer][key], default=None)
-
-    quickest = best("loads")
-    exact = {peer: figures for peer, figures in usable.items() if figures["fidelity"] == "exact"}
-    faithful = min(exact, key=lambda peer: exact[peer]["loads"], default=None)
-    return Line(
-        shape=name,
-        about=shape["about"],
-        size=own["bytes"],
-        msgpack=usable.get("msgpack", {}).get("bytes"),
-        phpser=shape["phpser"],
-        loads=own["loads"],
-        dumps=own["dumps"],
-        best=quickest + MARKS[usable[quickest]["fidelity"]] if quickest else "",
-        loads_best=ratio("loads", quickest),
-        faithful=faithful or "",
-        loads_faithful=ratio("loads", faithful),
-        loads_pickle=ratio("loads", "pickle"),
-        dumps_best=ratio("dumps", best("dumps")),
-        dumps_pickle=ratio("dumps", "pickle"),
-        exact=own["verified"] and own["fidelity"] == "exact",
-    )
-
-
-def lines(results: Results) -> list[Line]:
-    """One a shape that npser could do, in the order of the table."""
-    found = (_line(name, shape) for name, shape in results["shapes"].items())
-    return [line for line in found if line is not None]
 
 
 def verdicts(results: Results) -> list[Verdict]:
@@ -175,29 +81,11 @@ def standing(results: Results) -> str:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------- formatting
-
-
-def _ratio(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.2f}" if value >= 0.01 else f"{value:.4f}"
-
-
-def _count(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
-
-
-def duration(seconds: float) -> str:
-    """Three digits with a unit.
-
-    >>> duration(1.5e-6), duration(0.00123), duration(0.25)
-    ('1.50 µs', '1.23 ms', '250 ms')
-    """
-    scaled, unit = (seconds * 1e6, "µs") if seconds < 1e-3 else (seconds * 1e3, "ms")
-    return f"{scaled:.{max(0, 2 - math.floor(math.log10(max(scaled, 1e-3))))}f} {unit}"
-
+# --------------------------------------------------------------------------------------------------------------- tables
 
 SHORT_HEAD = (
-    "shape", "bytes", "msgpack", "ratio", "phpser", "decode", "best peer", "ratio", "÷ pickle", "encode", "÷ pickle"
+    "shape", "bytes", "msgpack", "ratio", "phpser", "decode", "best peer", "ratio", "÷ pickle", "÷ floor", "encode",
+    "÷ pickle",
 )  # fmt: skip
 
 
@@ -209,62 +97,52 @@ def _bracketed(line: Line, figure: str, faithful: str) -> str:
 def _cells(line: Line) -> list[str]:
     return [
         line.shape if line.exact else f"{line.shape} (NOT EXACT)",
-        _count(line.size),
-        _count(line.msgpack),
-        _ratio(line.size_ratio),
-        _count(line.phpser),
+        count(line.size),
+        count(line.msgpack),
+        ratio(line.size_ratio),
+        count(line.phpser),
         duration(line.loads),
         _bracketed(line, line.best, line.faithful),
-        _bracketed(line, _ratio(line.loads_best), _ratio(line.loads_faithful)),
-        _ratio(line.loads_pickle),
+        _bracketed(line, ratio(line.loads_best), ratio(line.loads_faithful)),
+        ratio(line.loads_pickle),
+        ratio(line.loads_floor),
         duration(line.dumps),
-        _ratio(line.dumps_pickle),
+        ratio(line.dumps_pickle),
     ]
 
 
 def table(results: Results) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the short table, the geometric means last."""
+    """Head and rows of the table of all shapes, the geometric means last."""
     measured = lines(results)
-    means = ["geometric mean", "", "", _ratio(geometric_mean(line.size_ratio for line in measured)), "", "", ""]
-    best, faithful, to_pickle = (
-        _ratio(geometric_mean(getattr(line, key) for line in measured))
-        for key in ("loads_best", "loads_faithful", "loads_pickle")
-    )
-    means += [f"{best} ({faithful})", to_pickle]
-    means += ["", _ratio(geometric_mean(line.dumps_pickle for line in measured))]
+
+    def mean(key: str) -> str:
+        return ratio(geometric_mean(getattr(line, key) for line in measured))
+
+    means = ["geometric mean", "", "", mean("size_ratio"), "", "", ""]
+    means += [f"{mean('loads_best')} ({mean('loads_faithful')})", mean("loads_pickle"), mean("loads_floor")]
+    means += ["", mean("dumps_pickle")]
     return list(SHORT_HEAD), [*map(_cells, measured), means]
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose first column is text and the others are figures.
-
-    >>> print(markdown(["a", "b"], [["x", "1"]]))
-    | a | b |
-    | --- | ---: |
-    | x | 1 |
-    """
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
-
-
-def _verdict_lines(results: Results) -> str:
-    return "\n".join(
-        f"- {'pass' if kept else 'MISS'}: {promise} ({figure})" for promise, kept, figure in verdicts(results)
-    )
-
-
-def _skipped_lines(results: Results) -> str:
-    return "".join(f"- not measured: {name}: {reason}\n" for name, reason in results["skipped"].items())
-
-
-def _failures(results: Results) -> str:
-    failed = [
-        f"- {codec} on {name}: {figures['error'] or 'did not give the value back'}\n"
+def failures(results: Results) -> list[str]:
+    """What went wrong: who, on which shape, and how."""
+    return [
+        f"{codec} on {name}: {figures['error'] or 'did not give the value back'}"
         for name, shape in results["shapes"].items()
         for codec, figures in shape["codecs"].items()
         if figures["error"] or not figures["verified"]
     ]
-    return "".join(failed)
+
+
+def _bullets(texts: list[str]) -> str:
+    return "".join(f"- {text}\n" for text in texts)
+
+
+def _notes(results: Results) -> str:
+    """What passed and what did not, what was not measured, and what went wrong."""
+    judged = [f"{'pass' if kept else 'MISS'}: {promise} ({figure})" for promise, kept, figure in verdicts(results)]
+    skipped = [f"not measured: {name}: {reason}" for name, reason in results["skipped"].items()]
+    return _bullets([*judged, *sections.headlines(results), *skipped, *failures(results)])
 
 
 def environment(results: Results) -> str:
@@ -273,20 +151,28 @@ def environment(results: Results) -> str:
     return f"{facts['python']} on {facts['machine']} with {facts['cores']} cores; {libraries}."
 
 
+def _out_of_reach(results: Results) -> str:
+    names = ", ".join(figure.shape for figure in targets.below_the_floor(results)) or "no shape"
+    return f"Even the floor, the fastest Python found for ready columns, is over the decode limit on: {names}."
+
+
 def short(results: Results) -> str:
     """The section for README.md, without the markers."""
     return "\n".join(
         [
-            "Ratios are npser over the other: under 1 is smaller or faster. Times are medians with hot caches and the",
-            "garbage collector on. The best peer is the one of pickle, msgpack, msgspec, ormsgpack, orjson and cbor2",
-            f"that reads this shape fastest. {LEGEND}",
+            "Each row is a target that npser has set itself: its worst shape beside the limit, a miss in bold. Ratios",
+            "are npser over the other: under 1 is faster or smaller. Times are medians with hot caches and the garbage",
+            "collector on; the best peer is whichever of pickle, msgpack, msgspec, ormsgpack, orjson and cbor2 reads",
+            "the shape fastest, even if it gives something plainer back.",
             "",
-            markdown(*table(results)),
+            targets.table(results),
             "",
-            _verdict_lines(results),
-            "",
+            targets.summary(results),
             standing(results),
-            _skipped_lines(results) + _failures(results),
+            _out_of_reach(results),
+            "",
+            _notes(results),
+            "Every shape and codec, the floor, memory and growth: [benchmarks/RESULTS.md](benchmarks/RESULTS.md).",
             environment(results),
         ]
     )
@@ -295,7 +181,7 @@ def short(results: Results) -> str:
 # -------------------------------------------------------------------------------------------------------------- details
 
 
-def _matrix(results: Results, key: str, show: Any) -> str:
+def _matrix(results: Results, key: str, show: Callable[[Any], str]) -> str:
     names = list(dict.fromkeys(codec for shape in results["shapes"].values() for codec in shape["codecs"]))
 
     def cell(shape: dict[str, Any], codec: str) -> str:
@@ -306,40 +192,80 @@ def _matrix(results: Results, key: str, show: Any) -> str:
     return markdown(["shape", *names], rows)
 
 
+GROUP_FIGURES = {
+    "size to msgpack": "size_ratio",
+    "decode to best": "loads_best",
+    "to best exact": "loads_faithful",
+    "to pickle": "loads_pickle",
+    "to the floor": "loads_floor",
+    "encode to best": "dumps_best",
+    "encode to pickle": "dumps_pickle",
+}
+
+
 def _by_group(results: Results) -> str:
     groups: dict[str, list[Line]] = {}
     for line in lines(results):
         groups.setdefault(results["shapes"][line.shape]["group"], []).append(line)
-    keys = ("size_ratio", "loads_best", "loads_faithful", "loads_pickle", "dumps_best", "dumps_pickle")
     rows = [
-        [group, str(len(members)), *(_ratio(geometric_mean(getattr(line, key) for line in members)) for key in keys)]
+        [group, str(len(members))]
+        + [ratio(geometric_mean(getattr(line, key) for line in members)) for key in GROUP_FIGURES.values()]
         for group, members in groups.items()
     ]
-    head = [
-        "group",
-        "shapes",
-        "size to msgpack",
-        "decode to best",
-        "to best exact",
-        "to pickle",
-        "encode to best",
-        "to pickle",
+    return markdown(["group", "shapes", *GROUP_FIGURES], rows)
+
+
+def _over_the_floor(results: Results) -> str:
+    """The shapes that are read in more than `FLOOR_GOAL` of the floor, the worst first."""
+    measured = [line for line in lines(results) if line.loads_floor is not None]
+    above = sorted(
+        (line for line in measured if (line.loads_floor or 0) > FLOOR_GOAL), key=lambda line: -(line.loads_floor or 0)
+    )
+    if not above:
+        return f"All {len(measured)} shapes are read within {FLOOR_GOAL} times the floor."
+    rows = [
+        [line.shape, duration(results["shapes"][line.shape]["floor"]), duration(line.loads), ratio(line.loads_floor)]
+        for line in above
     ]
-    return markdown(head, rows)
+    return f"{len(above)} of {len(measured)} shapes:\n\n" + markdown(["shape", "floor", "decode", "÷ floor"], rows)
+
+
+def _below_the_floor(results: Results) -> str:
+    found = ", ".join(f"{figure.shape} ({figure})" for figure in targets.below_the_floor(results))
+    return f"Shapes on which even the floor is over the decode limit: {found or 'none'}."
 
 
 def details(results: Results) -> str:
     """All of RESULTS.md."""
     about = "\n".join(f"- `{name}`: {shape['about']}" for name, shape in results["shapes"].items())
+    rowless = ", ".join(targets.rowless(results)) or "none"
     return "\n\n".join(
         [
             "# Results",
-            "Written by `python benchmarks/compare.py`; README.md in this folder says how it measures.",
-            short(results),
+            "Written by the tools of this folder; README.md beside it says how they measure. Ratios are npser over the "
+            "other: under 1 is smaller or faster.",
+            environment(results),
+            "## The targets",
+            targets.table(results),
+            f"{targets.summary(results)} The worst shape of each row is shown. All of them follow; under floor stands "
+            "the same ratio for the fastest Python that was found to build the value from ready columns:",
+            targets.by_shape(results),
+            _below_the_floor(results),
+            f"In no row: {rowless}.",
+            "## All shapes",
+            LEGEND,
+            markdown(*table(results)),
+            standing(results),
+            _notes(results).strip(),
+            f"## Where decoding takes more than {FLOOR_GOAL} times the floor",
+            "The floor is the fastest Python that was found to build the same value from ready columns; floors.py says "
+            "how.",
+            _over_the_floor(results),
+            *sections.bodies(results),
             "## Geometric means by group",
             _by_group(results),
             "## Bytes",
-            _matrix(results, "bytes", _count),
+            _matrix(results, "bytes", count),
             "## Decode",
             _matrix(results, "loads", duration),
             "## Encode",
@@ -357,18 +283,3 @@ def details(results: Results) -> str:
             "",
         ]
     )
-
-
-BEGIN = "<!-- benchmark:begin -->"
-END = "<!-- benchmark:end -->"
-
-
-def replaced(text: str, section: str) -> str | None:
-    """The text with what stands between the markers replaced; None where it has no markers.
-
-    >>> replaced(f"a {BEGIN} old {END} b", "new") == f"a {BEGIN}\\nnew\\n{END} b"
-    True
-    """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{section.strip()}\n{END}{after}" if begin and end else None

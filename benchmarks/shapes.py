@@ -129,6 +129,11 @@ def strings_40_categories_10k() -> list[str]:
     return [draw.choice(CITIES) for _ in range(10_000)]
 
 
+def strings_40_categories_distinct_10k() -> list[str]:
+    """The same strings, each cell an object of its own, as a database driver or a parser of JSON gives them."""
+    return [text.encode().decode() for text in strings_40_categories_10k()]
+
+
 def ints_nullable_10k() -> list[int | None]:
     draw = dice("ints_nullable_10k")
     return [None if draw.random() < 0.1 else draw.randrange(10**6) for _ in range(10_000)]
@@ -270,6 +275,12 @@ _ALL = (
     Shape("flags_10k", flags_10k, "10,000 random bools", "lists"),
     Shape("strings_distinct_10k", strings_distinct_10k, "10,000 different mail addresses", "lists"),
     Shape("strings_40_categories_10k", strings_40_categories_10k, "10,000 strings, 40 different ones", "lists"),
+    Shape(
+        "strings_40_categories_distinct_10k",
+        strings_40_categories_distinct_10k,
+        "the same, each an object of its own",
+        "lists",
+    ),
     Shape("buckets_5k", buckets_5k, "dict of 5,000 ISO minutes to floats", "dicts"),
     Shape("counters_5k", counters_5k, "dict of 5,000 ints to ints", "dicts", traits=frozenset({"int_keys"})),
     Shape("deep_50", lambda: deep_nested(50), "50 dicts, one in the other", "dicts", phpser=424),

@@ -19,6 +19,7 @@ from npser.blocks import ints
 from npser.blocks.choose.ints import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
+from npser.columns import kinds, scalars
 
 SIZES = (17, 64, 256, 1024, 4096, 16384, 65536, 262144)
 I64 = NDArray[np.int64]
@@ -100,8 +101,11 @@ def frame(width: int, base: int, sink: Sink, values: I64) -> None:
 
 
 def sweep_frames() -> None:
-    """Plain widths, whole bytes, bits: VIEW_NS, BYTES_NS, BITS_NS and their fixed costs."""
-    for width in (8, 16, 24, 32, 48, 64, 1, 5, 12, 20, 31, 41, 57, 61):
+    """Plain widths, whole bytes, half bytes, bits: VIEW_NS, BYTES_NS, BITS_NS, WIDE_NS, their fixed costs, UNUSED.
+
+    UNUSED is what random integers below a million, and prices, gain from whole bytes, to write and to read.
+    """
+    for width in (8, 16, 24, 32, 48, 64, 4, 12, 20, 10, 18, 22, 1, 5, 17, 31, 41, 57, 61):
         make = random_words if width == 64 else partial(below, width)
         measure(f"FRAME of {width} bits", make, partial(frame, width, 0))
 
@@ -195,6 +199,47 @@ def sweep_chosen() -> None:
         measure(name, make, write_ints)
 
 
+def sweep_proofs() -> None:
+    """Values that come with a proof of their types, against asking each for its type: PROVED_ITEMS, SHARED_PART.
+
+    Nanoseconds an item, for ints that nobody else refers to, for an eighth of them shared, and for all.
+    """
+
+    def asked(values: list[int]) -> None:
+        set(map(type, values))
+        scalars.write_int_column(Sink(), values)
+
+    def proved(values: list[int]) -> None:
+        found = kinds.number_column(values)
+        assert found is not None
+        found[1](Sink())
+
+    print(f"\n{'':12}{'asked':>8}{'proved':>8}{'1 in 8':>8}{'shared':>8}{'None':>8}")
+    for n in (128, 256, 512, 1024, 4096, 16384, 65536):
+        kinds.PROVED_ITEMS = 0
+        values = below(20, n).tolist()
+        row = [best(partial(asked, values)), best(partial(proved, values))]
+        some = values[::8]
+        row.append(best(partial(proved, values)))
+        del some
+        row.append(best(partial(proved, values[:])))
+        row.append(best(partial(proved, [value if at % 9 else None for at, value in enumerate(below(20, n).tolist())])))
+        print(f"{n:12}" + "".join(f"{cell / n:8.2f}" for cell in row))
+
+
+def sweep_none() -> None:
+    """None among ints, spread as numbers or made objects at once: FEW_ABSENT_NUMBERS."""
+    print(f"\n{'one in':>12}{'numbers':>8}{'objects':>8}")
+    for one in (100, 32, 24, 16, 12, 8, 4, 2):
+        present = np.arange(10_000) % one > 0
+        dense = below(20, int(present.sum())).astype("<i4")
+        row = []
+        for few in (0, 1 << 20):
+            kinds.FEW_ABSENT_NUMBERS = few
+            row.append(best(partial(kinds._spread, dense, present)))
+        print(f"{one:12}" + "".join(f"{cell / present.size:8.2f}" for cell in row))
+
+
 SWEEPS = (
     sweep_frames,
     sweep_bases,
@@ -205,8 +250,9 @@ SWEEPS = (
     sweep_dict,
     sweep_patched,
     sweep_chosen,
+    sweep_proofs,
+    sweep_none,
 )
-
 
 
 def run(sweeps: Sequence[Callable[[], None]], wanted: Sequence[str]) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 
 import npser
 from benchmarks.thresholds import best, run
-from npser.columns import pooled, slots
-from npser.shapes import build, collector, generated, templates
+from npser.columns import pooled, slotwriter, unpooled
+from npser.shapes import build, collector, documents, generated, templates
 from npser.shapes.generated import build_rows
-from npser.shapes.hot import compile_program
+from npser.shapes.hot import compile_reader
 
 ROWS = (4, 8, 16, 32, 64, 128, 256, 512)
 
@@ -31,15 +31,69 @@ def _rows(n: int) -> list[dict[str, Any]]:
 def sweep_pooled() -> None:
     """POOLED_ITEMS: a table whose columns are in the pools, or each in a body of its own."""
     print(f"\n{'rows':>8}{'pooled':>10}{'bodies':>10}   us to read      bytes pooled / bodies")
-    kept = pooled.POOLED_ITEMS, slots.POOLED_ITEMS
+    kept = slotwriter.POOLED_ITEMS
     for n in ROWS:
         payloads = []
         for items in (10**6, 1):
-            pooled.POOLED_ITEMS = slots.POOLED_ITEMS = items
+            slotwriter.POOLED_ITEMS = items
             payloads.append(npser.dumps({"rows": _rows(n)}))
-        pooled.POOLED_ITEMS, slots.POOLED_ITEMS = kept
+        slotwriter.POOLED_ITEMS = kept
         times = [best(lambda data=data: npser.loads(data)) / 1000 for data in payloads]  # type: ignore[misc]
         print(f"{n:8}{times[0]:10.1f}{times[1]:10.1f}{len(payloads[0]):25} / {len(payloads[1])}")
+
+
+def sweep_pooled_texts() -> None:
+    """POOLED_TEXTS: a column of texts, all distinct or of ten categories, in the pools or in a body."""
+    print(f"\n{'items':>8}{'distinct':>18}{'categories':>20}   us to read, pooled / body")
+    rng = random.Random(1)
+    kept = slotwriter.POOLED_TEXTS
+    for n in (32, 64, 128, 256, 512, 1024):
+        figures = []
+        for texts in ([f"text {i}" for i in range(n)], [f"text {rng.randrange(10)}" for _ in range(n)]):
+            for items in (10**6, 1):
+                slotwriter.POOLED_TEXTS = items
+                data = npser.dumps({"id": 1, "texts": texts})
+                figures.append(best(lambda data=data: npser.loads(data)) / 1000)  # type: ignore[misc]
+        slotwriter.POOLED_TEXTS = kept
+        print(f"{n:8}{figures[0]:11.1f} / {figures[1]:4.1f}{figures[2]:13.1f} / {figures[3]:4.1f}")
+
+
+def sweep_numpy_items() -> None:
+    """NUMPY_ITEMS: pooled bools, offsets and decimals turned into objects by a loop, or by numpy."""
+    print(f"\n{'items':>8}{'bools':>16}{'offsets':>18}{'decimals':>18}   us to read the payload, loop / numpy")
+    rng = random.Random(1)
+    kept = unpooled.NUMPY_ITEMS, unpooled.NUMPY_BOOLS
+    for n in (16, 32, 48, 64, 96, 128):
+        figures = []
+        for items in (
+            [rng.random() < 0.5 for _ in range(n)],
+            [10**6 + rng.randrange(200) for _ in range(n)],
+            [rng.randrange(10**4) / 100 for _ in range(n)],
+        ):
+            data = npser.dumps({"id": 1, "items": items})
+            for least in (10**6, 1):
+                unpooled.NUMPY_ITEMS = unpooled.NUMPY_BOOLS = least
+                figures.append(best(lambda data=data: npser.loads(data)) / 1000)  # type: ignore[misc]
+            unpooled.NUMPY_ITEMS, unpooled.NUMPY_BOOLS = kept
+        pairs = zip(figures[::2], figures[1::2], strict=True)
+        print(f"{n:8}" + "".join(f"{loop:11.1f} / {fast:4.1f}" for loop, fast in pairs))
+
+
+def sweep_learned() -> None:
+    """LEARNED_AFTER: what learning a document costs, and after how many writes it has paid that back."""
+    print(f"\n{'leaves':>8}{'plain':>9}{'learned':>9}   us to write{'learning':>10} us{'pays after':>12} writes")
+    for leaves in (9, 27, 90, 270, 900):
+        value = _document(leaves)
+        kept, documents.DOCUMENTS._learned_after = documents.DOCUMENTS._learned_after, 1 << 60
+        documents.DOCUMENTS.clear()
+        plain = best(lambda value=value: npser.dumps(value)) / 1000  # type: ignore[misc]
+        learning = best(lambda value=value: documents.document_of(value)) / 1000  # type: ignore[misc]
+        documents.DOCUMENTS._learned_after = 1
+        npser.dumps(value)
+        learned = best(lambda value=value: npser.dumps(value)) / 1000  # type: ignore[misc]
+        documents.DOCUMENTS._learned_after = kept
+        print(f"{leaves:8}{plain:9.1f}{learned:9.1f}{learning:22.0f}{learning / (plain - learned):15.0f}")
+    documents.DOCUMENTS.clear()
 
 
 def sweep_rows() -> None:
@@ -79,7 +133,8 @@ def sweep_hot() -> None:
         build.SHAPES.clear()
         loops = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
         (program,) = build.SHAPES.programs
-        compiling = best(lambda program=program: compile_program(program)) / 1000  # type: ignore[misc]
+        (signature,) = program.meetings
+        compiling = best(lambda program=program, s=signature: compile_reader(program, s)) / 1000  # type: ignore[misc]
         build.HOT_AFTER = 1
         build.SHAPES.clear()
         npser.loads(data)
@@ -113,7 +168,16 @@ class _Idle:
         return None
 
 
-SWEEPS = (sweep_pooled, sweep_rows, sweep_shared, sweep_hot, sweep_collector)
+SWEEPS = (
+    sweep_pooled,
+    sweep_pooled_texts,
+    sweep_numpy_items,
+    sweep_rows,
+    sweep_shared,
+    sweep_hot,
+    sweep_learned,
+    sweep_collector,
+)
 
 if __name__ == "__main__":
     run(SWEEPS, sys.argv[1:])

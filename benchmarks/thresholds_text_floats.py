@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from benchmarks.thresholds import best, flat, run
 from npser.blocks import binary, bits, floats, text
-from npser.blocks.choose import write_bits, write_bytes, write_floats, write_text
+from npser.blocks.choose import write_bits, write_bytes, write_floats, write_ints, write_text
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
+from npser.columns import texts
 
 F64 = NDArray[np.float64]
 RNG = np.random.default_rng(21)
@@ -166,6 +167,63 @@ def sweep_text_dict() -> None:
         measure(f"DICT of {d}", make, write, TEXT, FEWER)
 
 
+def sweep_radix() -> None:
+    """RADIX_BASES, RADIX_MIN_ITEMS: digits of words against the codes that `write_ints` chooses."""
+    for d in (2, 3, 5, 6, 8, 12, 16, 20, 32, 40, 64, 200):
+        table = words(12, d)
+
+        def make(n: int, d: int = d) -> Any:
+            return RNG.integers(0, d, n).astype("<u1")
+
+        def as_digits(sink: Sink, codes: Any, table: list[str] = table) -> None:
+            text.write_radix(sink, table, codes, partial(write_split, "\0"))
+
+        def as_ints(sink: Sink, codes: Any, table: list[str] = table) -> None:
+            text.write_dict(sink, table, codes.astype("<i8"), partial(write_split, "\0"), write_ints)
+
+        sizes = (128, 512, 2048, 8192, 32768)
+        measure(f"RADIX of {d}", make, as_digits, TEXT, sizes)
+        measure(f"DICT of {d}", make, as_ints, TEXT, sizes)
+
+
+def sweep_long_text() -> None:
+    """LONG_ITEMS: `split` against `find`."""
+    usual = text.LONG_ITEMS
+    for length in (250, 500, 750, 1000, 2000, 8000):
+        for name, text.LONG_ITEMS in (("split", 1 << 30), ("find", 0)):
+            measure(f"{name}, {length} letters", partial(words, length), partial(write_split, "\0"), TEXT, (64, 1024))
+    text.LONG_ITEMS = usual
+
+
+def sweep_shared() -> None:
+    """SHARED_MIN_ITEMS of `columns.texts`: codes by reference against a proof of types and a look-up."""
+    for d in (4, 40, 200):
+        table = words(12, d)
+
+        def make(n: int, table: list[str] = table) -> list[str]:
+            return [table[i] for i in RNG.integers(0, len(table), n).tolist()]
+
+        def by_reference(sink: Sink, values: list[str]) -> None:
+            sink.out += texts.encode_if_text(Sink(), values, len(values)) or b""
+
+        def by_look_up(sink: Sink, values: list[str]) -> None:
+            assert texts.are_all(values, str)
+            write_text(sink, values)
+
+        for way, write in (("by reference", by_reference), ("by look-up", by_look_up)):
+            measure(f"{d} objects, {way}", make, write, {}, (512, 1024, 2048, 8192, 32768))
+
+
+def sweep_split_chunks() -> None:
+    """CHUNK_BYTES: how much is joined and encoded at a time."""
+    usual, sizes = text.CHUNK_BYTES, (16384, 131072)
+    for size in (1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24):
+        text.CHUNK_BYTES = size
+        for length in (12, 72):
+            measure(f"{size >> 10} kB, {length}", partial(words, length), partial(write_split, "\0"), TEXT, sizes)
+    text.CHUNK_BYTES = usual
+
+
 def sweep_chosen_floats() -> None:
     """What the chooser makes of usual columns, and what choosing costs: FLOAT_SAMPLE."""
     columns: dict[str, Callable[[int], F64]] = {
@@ -203,6 +261,10 @@ SWEEPS = (
     sweep_text,
     sweep_bytes,
     sweep_text_dict,
+    sweep_radix,
+    sweep_long_text,
+    sweep_shared,
+    sweep_split_chunks,
     sweep_chosen_floats,
     sweep_chosen_text,
 )
