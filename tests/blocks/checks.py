@@ -9,7 +9,7 @@ import pytest
 
 from npser.blocks import ints
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import read_int_list, read_ints
+from npser.blocks.ints import read_compact_ints, read_int_list, read_ints
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError, NpserError, TruncatedError
 
@@ -106,10 +106,14 @@ def frame(items: list[int]) -> bytes:
 def check_ints(data: bytes, n: int, expected: list[int]) -> None:
     check_read(read_ints, data, n, array(expected))
     check_read(read_int_list, data, n, expected)
+    compact = read_compact_ints(Cursor(memoryview(data)), n)
+    assert compact.tolist() == expected
+    assert compact.dtype in (np.int32, np.int64)
+    assert compact.flags.writeable
     assert all(type(item) is int for item in read_int_list(Cursor(memoryview(data)), n))
 
 
 def refused(data: bytes, n: int, error: type[NpserError] = DecodeError) -> None:
-    for read in (read_ints, read_int_list):
+    for read in (read_ints, read_int_list, read_compact_ints):
         with pytest.raises(error):
             read(Cursor(memoryview(data)), n)

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blocks.checks import EDGES, check_read, written
-from npser.blocks.choose import write_ints
+from npser.blocks.choose import write_ints, write_tight_ints
 from npser.blocks.choose.codes import find_codes
+from npser.blocks.choose.ints import write_scaled_ints
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
+from npser.blocks.ints import MAX_NESTING, read_compact_ints, read_int_list, read_ints
 from npser.blocks.sink import FREE_ITEMS, Sink
 from npser.tags import IntCode
 
@@ -173,11 +174,19 @@ def test_varint_for_heavy_tails():
         (-1, 254, 100, -1, 8),
         (0, 999_999, 300, 0, 32),
         (0, 999_999, 1_000, 0, 24),
-        (0, 999_999, 10_000, 0, 20),
+        (0, 999_999, 10_000, 0, 24),  # four bits unused, and quick to read
+        (0, 262_143, 10_000, 0, 24),
+        (0, 131_071, 10_000, 0, 20),
+        (-(1 << 31), (1 << 31) - 1, 1_000, -(1 << 31), 32),
+        (-7, 1 << 31, 1_000, -7, 32),
+        (-7, 1 << 30, 1_000, -(1 << 31), 32),  # all of them int32, so that readers need no more
         (1 << 50, (1 << 50) + 200, 1_000, 1 << 50, 8),
         (0, 15, 1_000, 0, 8),  # bits do not pay here
         (0, 1, 100_000, 0, 1),  # and pay here
-        (0, 1023, 100_000, 0, 10),
+        (0, 63, 100_000, 0, 8),
+        (0, 1023, 100_000, 0, 12),
+        (0, 511, 100_000, 0, 12),
+        (0, 31, 100_000, 0, 5),
         (0, (1 << 15) - 1, 100_000, 0, 16),  # but not for one in sixteen
         (LOW, HIGH, 1_000, 0, 64),
     ],
@@ -187,6 +196,34 @@ def test_frames(low, high, n, base, width):
     values[:2] = low, high
     cursor = Cursor(memoryview(encoded(values)))
     assert (cursor.u8(), cursor.svarint(), cursor.u8()) == (IntCode.FRAME, base, width)
+
+
+@pytest.mark.parametrize(("high", "tight", "roomy"), [(999_999, 20, 24), (63, 6, 8), (255, 8, 8), (1 << 40, 41, 48)])
+def test_tight_frames(high, tight, roomy):
+    values = rng().integers(0, high, 10_000, "<i8", endpoint=True)
+    values[:2] = 0, high
+    for write, width in ((write_tight_ints, tight), (write_ints, roomy)):
+        cursor = Cursor(memoryview(written(lambda out: write(out, values))))  # noqa: B023
+        assert (cursor.u8(), cursor.svarint(), cursor.u8()) == (IntCode.FRAME, 0, width)
+        assert np.array_equal(read_ints(Cursor(cursor.buf), values.size), values)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("n", [*EDGES, 5000])
+@pytest.mark.parametrize("write", [write_tight_ints, write_scaled_ints])
+def test_other_writers(name, n, write):
+    values = COLUMNS[name](n).astype("<i8")
+    data = written(lambda out: write(out, values))
+    assert read_int_list(Cursor(memoryview(data)), n) == values.tolist()
+    compact = read_compact_ints(Cursor(memoryview(data)), n)
+    assert compact.tolist() == values.tolist()
+    assert compact.flags.writeable
+
+
+def test_decimals_have_no_exceptions_of_their_own():
+    values = np.where(np.arange(5000) % 99 == 0, 1 << 30, rng().integers(0, 250, 5000))
+    assert written(lambda out: write_scaled_ints(out, values))[0] == IntCode.FRAME
+    assert encoded(values)[0] == IntCode.PATCHED
 
 
 def test_sizes_that_are_published():

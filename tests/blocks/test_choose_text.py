@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from blocks.checks import EDGES, check_read, written
 from npser.blocks.binary import read_bytes
 from npser.blocks.choose import write_bytes, write_text
+from npser.blocks.choose.text import begin_text, sample
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 from npser.blocks.text import SEPARATORS, read_text
@@ -88,11 +89,11 @@ def test_bytes_come_back(name, n):
         ("all separators", TextCode.LENGTHS, None),
         ("one lone surrogate", TextCode.WTF8, None),
         ("surrogates in categories", TextCode.DICT, 3),
-        ("categories", TextCode.DICT, 40),
+        ("categories", TextCode.RADIX, 40),
         ("sorted categories", TextCode.DICT, 40),
         ("pairs", TextCode.DICT, None),
         ("one", TextCode.DICT, 1),
-        ("one character", TextCode.DICT, 26),
+        ("one character", TextCode.RADIX, 26),
         ("rare repeats", TextCode.SPLIT, 0),
         ("half missing", TextCode.DICT, None),
     ],
@@ -106,10 +107,53 @@ def test_what_is_chosen(name, code, second):
 def test_dictionaries_are_small_and_shared():
     values = COLUMNS["categories"](10_000)
     data = block(values)
-    assert len(data) < 11_000
+    assert len(data) < 7_400
     assert len(set(map(id, read_text(Cursor(memoryview(data)), 10_000)))) == 40
     assert len(block(COLUMNS["one"](10_000))) < 20
     assert len(block(COLUMNS["sorted categories"](10_000))) < 800
+
+
+@pytest.mark.parametrize("n", [2047, 2048, 10_000])
+def test_when_codes_are_digits(n):
+    draw = random.Random(n)
+
+    def code(values: list[str]) -> int:
+        data = block(values)
+        assert read_text(Cursor(memoryview(data)), len(values)) == values
+        return data[0]
+
+    for d in (5, 17, 40):
+        values = draw.choices(CATEGORIES[:d], k=n)
+        assert code(values) == (TextCode.RADIX if n >= 2048 else TextCode.DICT)
+        assert code(sorted(values)) == TextCode.DICT
+    assert code(draw.choices(CATEGORIES[:4], k=n)) == TextCode.DICT
+    assert code(draw.choices([*CATEGORIES, "one more"], k=n)) == TextCode.DICT
+    assert code([item if draw.random() < 0.1 else "common" for item in draw.choices(CATEGORIES[:30], k=n)]) == TextCode.DICT
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_what_is_given_back_belongs_behind(name):
+    for n in (0, 1, 3, 17, 500, 3000):
+        values = COLUMNS[name](n)
+        sink = Sink()
+        sink.u8(7)
+        tail = begin_text(sink, values)
+        assert bytes(sink.out) + tail == b"\x07" + block(values)
+
+
+def test_much_text_is_not_given_back():
+    values = [f"{i}" + "x" * 1_000_000 for i in range(6)]
+    sink = Sink()
+    assert begin_text(sink, values) == b""
+    assert bytes(sink.out) == block(values)
+
+
+@pytest.mark.parametrize("n", [401, 1000, 9999, 100_000, 5_000_000])
+def test_samples_are_spread(n):
+    places = sample(range(n))  # anything with a length and items
+    assert len(set(places)) == len(places) >= 200
+    assert 0 <= min(places) < n / 100
+    assert n > max(places) > n * 0.9
 
 
 def test_bytes_chosen():

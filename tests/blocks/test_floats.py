@@ -126,13 +126,13 @@ def test_decimals_of_every_scale(k):
     check_both(written(lambda sink: floats.write_decimal(sink, k, numbers, write_ints)), expected)
 
 
-@pytest.mark.parametrize("n", [1, 100, 1000, 20_000, 40_000])
+@pytest.mark.parametrize("n", [1, 100, 1000, 2047, 2048, 20_000, 40_000])
 def test_decimals_of_few_digits_share_their_floats(n):
     numbers = np.random.default_rng(n).integers(-50, 50, n)
     data = written(lambda sink: floats.write_decimal(sink, 1, numbers.copy(), write_ints))
     check_both(data, numbers / 10.0)
     items = read_float_list(Cursor(memoryview(data)), n)
-    assert len(set(map(id, items))) <= max(100, n if n < 800 else 0)
+    assert len(set(map(id, items))) <= max(100, n if n < floats.MANY else 0)
 
 
 def test_decimals_at_the_ends_of_int64():

@@ -7,10 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npser.blocks.packing import CHUNK_GROUPS, GROUP, PLAIN, pack_bits, unpack_bits
+from npser.blocks import packing
+from npser.blocks.packing import CHUNK_GROUPS, GROUP, HALF, PLAIN, WORD, unpack_bits
 from npser.errors import DecodeError, NpserError, TruncatedError
 
 EDGES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 1000)
+
+
+def pack_bits(values: np.ndarray, width: int) -> bytes:
+    return bytes(packing.pack_bits(values, width))
 
 
 def slow_pack(values: list[int], width: int) -> bytes:
@@ -33,10 +38,11 @@ def test_every_width_and_size(width):
         assert data == slow_pack(values.tolist(), width)
         unpacked = unpack_bits(memoryview(data), n, width)
         assert unpacked.tolist() == values.tolist()
-        assert unpacked.dtype == PLAIN.get(width, np.dtype("<u8"))
+        assert unpacked.dtype == PLAIN.get(width, HALF if width <= 32 else WORD)
+        assert unpack_bits(memoryview(data), n, width, WORD).tolist() == values.tolist()
 
 
-@pytest.mark.parametrize("width", [1, 3, 8, 13, 24, 33, 56, 57, 58, 63, 64])
+@pytest.mark.parametrize("width", [1, 3, 8, 10, 13, 20, 24, 29, 30, 31, 33, 56, 57, 58, 63, 64])
 @pytest.mark.parametrize("extra", [-1, 0, 1, 9])
 def test_more_than_a_chunk(width, extra):
     n = CHUNK_GROUPS * GROUP + extra

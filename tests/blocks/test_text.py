@@ -218,8 +218,102 @@ def test_nesting_is_bounded():
         data = bytes([TextCode.DICT, 1]) + data + ints(0)
 
 
+@pytest.mark.parametrize("n", [1, 2, 100])
+@pytest.mark.parametrize("separator", ["\0", "\n", "\x1f"])
+def test_long_items_are_found_one_by_one(n, separator):
+    values = [("é" * 900, "a" * 1300, "", "\U0001f600" * 500)[i % 4] for i in range(n)]
+    data = split_block(values, separator)
+    check_read(read_text, data, n, values)
+    check_read(read_text, split_block([""] * 3 + ["x" * 9000] * 2 + [""], separator), 6, [""] * 3 + ["x" * 9000] * 2 + [""])
+    for wrong in {n - 1, n + 1}:
+        check_refused(data, wrong)
+
+
+def test_digits_of_a_word():
+    assert len(text.DIGITS) == 257
+    for base in range(2, 257):
+        assert base ** text.DIGITS[base] <= 65536 < base ** (text.DIGITS[base] + 1)
+
+
+def words(*values: int) -> bytes:
+    return np.array(values, "<u2").tobytes()
+
+
+def radix_head(base: int) -> bytes:
+    return bytes([TextCode.RADIX]) + written(lambda sink: sink.uvarint(base)) + split_block(list(map(str, range(base))))
+
+
+def radix_block(base: int, codes: np.ndarray) -> bytes:
+    distinct = list(map(str, range(base)))
+    return written(lambda sink: text.write_radix(sink, distinct, codes, lambda s, v: s.out.extend(split_block(v))))
+
+
+@pytest.mark.parametrize("base", [2, 3, 4, 5, 6, 9, 16, 17, 40, 41, 255, 256])
+@pytest.mark.parametrize("n", EDGES)
+def test_radix(base, n):
+    codes = np.random.default_rng(n).integers(0, base, n).astype("<u1")
+    data = radix_block(base, codes)
+    assert len(data) == len(radix_head(base)) + 2 * -(-n // text.DIGITS[base])
+    check_read(read_text, data, n, list(map(str, codes)))
+    top = radix_block(base, np.full(n, base - 1, "<u1"))
+    check_read(read_text, top, n, [str(base - 1)] * n)
+
+
+@pytest.mark.parametrize("base", [5, 40, 200])
+def test_radix_of_many(base):
+    n = 100_001
+    codes = np.random.default_rng(base).integers(0, base, n).astype("<u1")
+    items = read_text(Cursor(memoryview(radix_block(base, codes))), n)
+    assert items == list(map(str, codes))
+    assert len(set(map(id, items))) == base
+
+
+def test_radix_by_hand():
+    data = radix_head(40) + words(3 + 39 * 40 + 7 * 1600, 12)
+    check_read(read_text, data, 4, ["3", "39", "7", "12"])
+
+
+def test_words_are_checked():
+    head = radix_head(40)
+    check_read(read_text, head + words(63_999), 3, ["39"] * 3)
+    check_refused(head + words(64_000), 3)
+    check_refused(head + words(64_000, 0), 4)
+    check_read(read_text, head + words(0, 39), 4, ["0"] * 3 + ["39"])
+    check_refused(head + words(0, 40), 4)  # a digit behind the last one
+    check_refused(head + words(0, 1600), 5)
+    check_read(read_text, radix_head(4) + words(65_535), 8, ["3"] * 8)
+    assert read_text(Cursor(memoryview(head)), 0) == []
+    for n in (7, 1 << 40, HUGE, (1 << 64) - 1):
+        check_refused(head + words(0, 0), n, TruncatedError)
+
+
+def test_bases_are_checked():
+    for base in (0, 1, 257, 1 << 20, (1 << 64) - 1):
+        size = written(lambda sink: sink.uvarint(base))  # noqa: B023
+        check_refused(bytes([TextCode.RADIX]) + size + split_block(["a"] * 300) + words(0), 1)
+
+
+def test_radix_nests():
+    data = radix_head(2) + words(1)
+    for depth in range(2, 8):
+        data = bytes([TextCode.DICT, 1]) + data + ints(0)
+        if depth <= MAX_NESTING - 1:
+            assert read_text(Cursor(memoryview(data)), 1) == ["1"]
+    check_refused(data, 1)
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_plain_codes(width):
+    head = bytes([TextCode.DICT, 3]) + split_block(["a", "b", "c"]) + bytes([2, 0, width])
+    codes = np.array([0, 2, 1, 1], f"<u{width // 8}").tobytes()
+    check_read(read_text, head + codes, 4, ["a", "c", "b", "b"])
+    check_refused(head + np.array([0, 3], f"<u{width // 8}").tobytes(), 2)
+    check_refused(head + b"\xff" * width, 4)
+    check_refused(head + codes, HUGE, TruncatedError)
+
+
 def test_unknown_codes():
-    for code in range(4, 256):
+    for code in range(5, 256):
         check_refused(bytes([code]) + bytes(100), 1)
     check_refused(b"", 1, TruncatedError)
 

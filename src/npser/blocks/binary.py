@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from struct import pack
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,17 @@ from numpy.typing import NDArray
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
 from npser.blocks.sink import Sink
-from npser.tags import BytesCode
+from npser.tags import BytesCode, IntCode
 
 __all__ = [
     "FEW",
     "READERS",
     "lengths_of",
     "look_up",
+    "objects",
+    "pick",
     "read_bytes",
+    "read_codes",
     "read_few_lengths",
     "small_ints",
     "total_length",
@@ -45,6 +48,13 @@ ROW_MAX = 1 << 16  # longer rows gain nothing from numpy, which has a limit at 2
 
 
 CHUNK_ITEMS = 1024  # joined at a time: large temporaries cost more in page faults than all else
+CHUNK_CODES = 1 << 15  # looked up at a time, so that what that takes besides the list does not grow with it
+
+PLAIN_CODES: Final[dict[bytes, np.dtype[np.unsignedinteger[Any]]]] = {
+    bytes((IntCode.FRAME, 0, 8)): np.dtype("<u1"),
+    bytes((IntCode.FRAME, 0, 16)): np.dtype("<u2"),
+}
+"""How most blocks of codes begin, and what follows: those need no array of int64."""
 
 
 def lengths_of(values: Sequence[str] | Sequence[bytes]) -> NDArray[np.int64]:
@@ -98,8 +108,8 @@ def total_length(cursor: Cursor, lengths: NDArray[np.int64], least: int) -> int:
     return sum(lengths.tolist())  # would wrap in int64
 
 
-def look_up(cursor: Cursor, distinct: list[T], codes: NDArray[np.int64]) -> list[T]:
-    """d objects, (n,) int64 codes -> n of those objects, shared.
+def look_up(cursor: Cursor, distinct: list[T], codes: NDArray[np.integer[Any]]) -> list[T]:
+    """d objects, (n,) int64 or unsigned codes -> n of those objects, shared.
 
     Raises
     ------
@@ -111,12 +121,45 @@ def look_up(cursor: Cursor, distinct: list[T], codes: NDArray[np.int64]) -> list
     """
     if codes.size == 0:
         return []
-    if int(codes.view("<u8").max()) >= len(distinct):  # as unsigned, a negative code is a huge one
+    unsigned = codes.view("<u8") if codes.itemsize == 8 else codes
+    if int(unsigned.max()) >= len(distinct):  # as unsigned, a negative code is a huge one
         raise cursor.fail(f"a code is outside 0..{len(distinct) - 1}")
-    table = np.empty(len(distinct), np.object_)
-    table[:] = distinct
-    items: list[T] = table.take(codes).tolist()
+    table = objects(distinct)
+    items = pick(table, codes[:CHUNK_CODES])
+    for at in range(CHUNK_CODES, codes.size, CHUNK_CODES):
+        items += pick(table, codes[at : at + CHUNK_CODES])
     return items
+
+
+def objects(items: Sequence[T]) -> NDArray[np.object_]:
+    """d objects -> (d,) object, whatever they are.
+
+    >>> objects([[1], [2]])
+    array([list([1]), list([2])], dtype=object)
+    """
+    table = np.empty(len(items), np.object_)
+    table[:] = items
+    return table
+
+
+def pick(table: NDArray[np.object_], codes: NDArray[np.integer[Any]]) -> list[Any]:
+    """(d,) object, (n,) codes that are in the table -> n of its objects, shared."""
+    items: list[Any] = table.take(codes).tolist()
+    return items
+
+
+def read_codes(cursor: Cursor, n: int) -> NDArray[np.integer[Any]]:
+    """A block of n codes -> (n,) int64, or (n,) unsigned that may be a view of the input.
+
+    >>> read_codes(Cursor(memoryview(bytes([IntCode.FRAME, 0, 8, 3, 0, 255]))), 3)
+    array([  3,   0, 255], dtype=uint8)
+    """
+    start = cursor.pos
+    dtype = PLAIN_CODES.get(bytes(cursor.buf[start : min(start + 3, cursor.end)]))
+    if dtype is None:
+        return read_ints(cursor, n)
+    cursor.take(3)
+    return np.frombuffer(cursor.take(n * dtype.itemsize), dtype)
 
 
 def write_lengths(sink: Sink, values: list[bytes], write_ints: WriteInts) -> None:
@@ -176,7 +219,7 @@ def _read_lengths(cursor: Cursor, n: int, depth: int) -> list[bytes]:
 
 def _read_dict(cursor: Cursor, n: int, depth: int) -> list[bytes]:
     distinct = _read(cursor, cursor.uvarint(), depth + 1)
-    return look_up(cursor, distinct, read_ints(cursor, n))
+    return look_up(cursor, distinct, read_codes(cursor, n))
 
 
 READERS: Final[dict[int, Reader]] = {

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.packing import PLAIN, pack_bits, unpack_bits
+from npser.blocks.packing import HALF, PLAIN, WORD, pack_bits, unpack_bits
 from npser.blocks.sink import Sink
 from npser.blocks.varint import CHUNK_ITEMS, decode_varints, encode_varints, unzigzag, zigzag
 from npser.errors import DecodeError
@@ -25,6 +25,7 @@ from npser.tags import IntCode
 __all__ = [
     "read_affine",
     "read_affine_list",
+    "read_compact_frame",
     "read_const",
     "read_const_list",
     "read_frame",
@@ -41,8 +42,11 @@ __all__ = [
 I64: TypeAlias = NDArray[np.int64]
 
 INT64: Final = np.dtype("<i8")
-WORD: Final = np.dtype("<u8")
+INT32: Final = np.dtype("<i4")
 MIN, MAX = -(1 << 63), (1 << 63) - 1
+MIN_32, END_32 = -(1 << 31), 1 << 31
+PACKED_ITEMS = 1 << 15
+"""So many are written at a time: what numpy needs in between stays small, and in the cache."""
 TINY = 16
 """Up to this many items, Python makes a list sooner than numpy an array."""
 _TINY_PLAIN: Final = {
@@ -97,6 +101,9 @@ def read_affine_list(cursor: Cursor, n: int, depth: int) -> list[int]:
 
 
 def _ramp(base: int, step: int, n: int) -> I64:
+    last = base + step * (n - 1)
+    if n and step and MIN <= min(base, last) <= max(base, last) <= MAX - abs(step):
+        return np.arange(base, last + step, step, dtype=np.int64)
     out = np.arange(n, dtype=WORD)
     if step != 1:
         out *= _unsigned(step)
@@ -138,13 +145,14 @@ def write_frame(sink: Sink, values: I64, base: int, width: int) -> None:
     sink.u8(IntCode.FRAME)
     sink.svarint(base)
     sink.u8(width)
-    offsets = values.view(WORD)
-    if base:
-        offsets = offsets - _unsigned(base)
-    if width in PLAIN:
-        sink.out += offsets.astype(PLAIN[width], order="C", copy=False).view("u1").data  # no copy in between
-    elif width:
-        sink.out += pack_bits(offsets, width)
+    for at in range(0, values.size if width else 0, PACKED_ITEMS):
+        offsets = values[at : at + PACKED_ITEMS].view(WORD)
+        if base:
+            offsets = offsets - _unsigned(base)
+        if width in PLAIN:
+            sink.out += offsets.astype(PLAIN[width], order="C", copy=False).view("u1").data  # no copy in between
+        else:
+            sink.out += pack_bits(offsets, width)
 
 
 def _frame(cursor: Cursor, n: int) -> tuple[int, int, memoryview]:
@@ -158,9 +166,11 @@ def _frame(cursor: Cursor, n: int) -> tuple[int, int, memoryview]:
     return base, width, cursor.take((n * width + 7) >> 3)
 
 
-def _offsets(cursor: Cursor, packed: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
+def _offsets(
+    cursor: Cursor, packed: memoryview, n: int, width: int, narrow: np.dtype[np.unsignedinteger] = HALF
+) -> NDArray[np.unsignedinteger]:
     try:
-        return unpack_bits(packed, n, width)
+        return unpack_bits(packed, n, width, narrow)
     except DecodeError as error:
         error.pos = cursor.pos - 1
         raise
@@ -171,8 +181,8 @@ def read_frame(cursor: Cursor, n: int, depth: int) -> I64:
     base, width, packed = _frame(cursor, n)
     if not width:
         return np.full(n, base, INT64)
-    offsets = _offsets(cursor, packed, n, width)
-    out = offsets.astype(WORD, copy=width in PLAIN)  # the other widths are fresh words already
+    offsets = _offsets(cursor, packed, n, width, WORD)
+    out = offsets.astype(WORD, copy=offsets.itemsize < WORD.itemsize or width in PLAIN)  # a view is never given away
     if base:
         out += _unsigned(base)
     return out.view(INT64)
@@ -185,15 +195,27 @@ def read_frame_list(cursor: Cursor, n: int, depth: int) -> list[int]:
         return [base] * n
     if n <= TINY:
         return _tiny_frame(cursor, base, width, packed, n)
-    if base:
-        out = _offsets(cursor, packed, n, width).astype(WORD, copy=width in PLAIN)
-        out += _unsigned(base)
-        return to_list(out.view(INT64))
-    if width == 8:
+    if width == 8 and not base:
         return packed.tolist()
-    if width == 64:
-        return to_list(np.frombuffer(packed, INT64))
-    return to_list(_offsets(cursor, packed, n, width))
+    return to_list(_compact(_offsets(cursor, packed, n, width), base, width))
+
+
+def read_compact_frame(cursor: Cursor, n: int, depth: int) -> NDArray[np.int32] | I64:
+    """-> (n,) int32 where all that the frame could hold is, else (n,) int64; fresh and writable."""
+    base, width, packed = _frame(cursor, n)
+    if not width:
+        return np.full(n, base, INT64)
+    compact = _compact(_offsets(cursor, packed, n, width), base, width)
+    return compact if compact.flags.writeable else compact.copy()
+
+
+def _compact(offsets: NDArray[np.unsignedinteger], base: int, width: int) -> NDArray[np.int32] | I64:
+    """Offsets -> values, perhaps as a view: of int32, Python makes ints sooner than of any other type."""
+    if width <= 32 and MIN_32 <= base <= END_32 - (1 << width):  # a sum may wrap on its way
+        halves = offsets.view(INT32) if offsets.itemsize == INT32.itemsize else offsets.astype(INT32)
+        return halves + INT32.type(base) if base else halves
+    words = offsets.astype(WORD, copy=False)
+    return (words + _unsigned(base) if base else words).view(INT64)
 
 
 def _tiny_frame(cursor: Cursor, base: int, width: int, packed: memoryview, n: int) -> list[int]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from npser.blocks.binary import look_up
 from npser.blocks.bits import read_run_lengths
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import MAX_NESTING, read_ints
+from npser.blocks.ints import MAX_NESTING, read_compact_ints, read_ints
 from npser.blocks.sink import Sink
 from npser.tags import FloatCode
 
@@ -50,6 +50,8 @@ POWERS: Final = tuple(float(10**k) for k in range(23))
 CHUNK = 1 << 14  # items converted at a time, so that what numpy needs in between stays in the cache
 DENSE = 32  # exceptions are put into a list one by one where at most one item in so many is one
 LONG_RUN = 16  # from this mean length on, growing a list run by run is faster than an array and its list
+MANY = 2048  # items from which on a table of the possible decimals saves time
+GLANCE = 64  # of the integers tell most of those that differ too much from those that do not
 SPARE = 8  # a table of the possible decimals is made where it has at most an eighth of the items
 
 
@@ -165,9 +167,9 @@ def _read_scale(cursor: Cursor) -> float:
     return POWERS[k]
 
 
-def _scaled(ints: Ints, power: float) -> Floats:
-    """(n,) int64 -> (n,) float64 in the same memory, divided by `power`."""
-    floats = ints.view("<f8")
+def _scaled(ints: NDArray[np.signedinteger], power: float) -> Floats:
+    """(n,) int32 or int64 -> (n,) float64, divided by `power`; in the same memory if it is as large."""
+    floats = ints.view("<f8") if ints.itemsize == 8 else np.empty(ints.size, "<f8")
     for start in range(0, ints.size, CHUNK):
         chunk = floats[start : start + CHUNK]
         chunk[:] = ints[start : start + CHUNK]
@@ -209,7 +211,7 @@ def _read_const(cursor: Cursor, n: int, depth: int) -> Floats:
 
 def _read_decimal(cursor: Cursor, n: int, depth: int) -> Floats:
     power = _read_scale(cursor)
-    return _scaled(read_ints(cursor, n), power)
+    return _scaled(read_compact_ints(cursor, n), power)
 
 
 def _read_runs(cursor: Cursor, n: int, depth: int) -> Floats:
@@ -266,16 +268,20 @@ def _list_const(cursor: Cursor, n: int, depth: int) -> list[float]:
 
 def _list_decimal(cursor: Cursor, n: int, depth: int) -> list[float]:
     power = _read_scale(cursor)
-    ints = read_ints(cursor, n)
-    if n:
-        low, high = int(ints.min()), int(ints.max())
-        if (high - low) * SPARE < n:
-            span = np.arange(high - low + 1, dtype="<i8")
-            table: list[float] = _scaled(span + low, power).tolist()
-            ints -= low
-            return look_up(cursor, table, ints)
+    ints = read_compact_ints(cursor, n)
+    if n >= MANY and _span(ints[:: -(-n // GLANCE)]) * SPARE < n:
+        low, span = int(ints.min()), _span(ints)
+        if span * SPARE < n:
+            table: list[float] = _scaled(np.arange(span + 1, dtype="<i8") + low, power).tolist()
+            codes = ints.astype("<i8", copy=False)
+            codes -= low
+            return look_up(cursor, table, codes)
     items: list[float] = _scaled(ints, power).tolist()
     return items
+
+
+def _span(ints: NDArray[np.signedinteger]) -> int:
+    return int(ints.max()) - int(ints.min())
 
 
 def _apart(items: list[float]) -> list[float]:

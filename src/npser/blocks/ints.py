@@ -20,6 +20,7 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.flat_ints import (
     read_affine,
     read_affine_list,
+    read_compact_frame,
     read_const,
     read_const_list,
     read_frame,
@@ -37,9 +38,11 @@ from npser.errors import DecodeError
 from npser.tags import IntCode
 
 __all__ = [
+    "COMPACT_READERS",
     "LIST_READERS",
     "MAX_NESTING",
     "READERS",
+    "read_compact_ints",
     "read_int_cells",
     "read_int_list",
     "read_ints",
@@ -89,6 +92,17 @@ def read_int_list(cursor: Cursor, n: int) -> list[int]:
     return _read_list(cursor, n, 1)
 
 
+def read_compact_ints(cursor: Cursor, n: int) -> NDArray[np.int32] | I64:
+    """A block of n integers -> (n,) int32 where it is stored so that all are, else (n,) int64; fresh and writable.
+
+    For those who go on to something else with it: half the memory is half the time.
+
+    >>> read_compact_ints(Cursor(memoryview(bytes([IntCode.FRAME, 0, 8, 3, 4]))), 2).dtype
+    dtype('int32')
+    """
+    return _read_compact(cursor, n, 1)
+
+
 def read_int_cells(cursor: Cursor, n: int) -> Iterable[int]:
     """A block of n integers -> something that can be iterated once: a range or a repetition where it stores one.
 
@@ -115,6 +129,14 @@ def read_int_cells(cursor: Cursor, n: int) -> Iterable[int]:
 def _read(cursor: Cursor, n: int, depth: int) -> I64:
     code = cursor.u8()
     read = READERS.get(code)
+    if read is None or depth > MAX_NESTING:
+        raise _refuse(cursor, code, depth)
+    return read(cursor, n, depth)
+
+
+def _read_compact(cursor: Cursor, n: int, depth: int) -> NDArray[np.int32] | I64:
+    code = cursor.u8()
+    read = COMPACT_READERS.get(code)
     if read is None or depth > MAX_NESTING:
         raise _refuse(cursor, code, depth)
     return read(cursor, n, depth)
@@ -150,7 +172,7 @@ def read_delta(cursor: Cursor, n: int, depth: int) -> I64:
     if not n:
         raise cursor.fail("differences of no items")
     first = cursor.svarint()
-    deltas = _read(cursor, n - 1, depth + 1)
+    deltas = _read_compact(cursor, n - 1, depth + 1)
     out = np.empty(n, INT64)
     out[0] = first
     out[1:] = deltas
@@ -299,6 +321,10 @@ READERS: Final[dict[int, Read]] = {
     IntCode.RUNS: read_runs,
     IntCode.DICT: read_dict,
     IntCode.PATCHED: read_patched,
+}
+COMPACT_READERS: Final[dict[int, Callable[[Cursor, int, int], NDArray[np.int32] | I64]]] = {
+    **READERS,
+    IntCode.FRAME: read_compact_frame,
 }
 LIST_READERS: Final[dict[int, ReadList]] = {
     IntCode.AFFINE: read_affine_list,

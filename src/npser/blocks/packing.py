@@ -1,16 +1,20 @@
 """Unsigned integers of 1 to 64 bits, packed without gaps.     wire: ceil(n * width / 8) bytes, low bit first
 
 Strategy: eight values of `width` bits are exactly `width` bytes, so value j of every group stands at one fixed bit of
-its group, and one strided view reaches it in all groups at once. Reading: load 64-bit words at strides of `width`
-bytes (unaligned, as few as cover the eight values), shift, mask. Writing: fold neighbours together while they fit one
-word, or the pieces into words, keep `width` bytes of each row of words. Whole bytes need none of that: 8, 16, 32 and
-64 bits are plain views, 24, 40, 48 and 56 one strided load. Work goes in chunks, so that scratch stays in the cache.
+its group, and one strided view reaches it in all groups at once. Two values of up to 30 bits fit one word wherever
+they begin. Reading: load the word at the start of every pair (unaligned), and move its upper value up, so that the word
+is two values of 32 bits, which stand in order as they are. Writing: move it down again. Wider values are loaded as few
+words as cover the eight, shifted and masked, and written by folding the pieces into words, of which `width` bytes a row
+are kept. Whole bytes need none of that: 8, 16, 32 and 64 bits are plain views, 24, 40, 48 and 56 one strided load.
+Work goes in chunks, so that scratch stays in the cache. numpy copies unaligned items fast where one side is contiguous,
+and several times slower from strides to strides, so whoever scatters takes a contiguous copy of the piece first.
 Value i occupies the bits from i*width to (i+1)*width of the little-endian bit string; the padding bits are zero.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import gcd
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,7 +22,7 @@ from numpy.typing import NDArray
 
 from npser.errors import DecodeError, TruncatedError
 
-__all__ = ["PLAIN", "pack_bits", "unpack_bits"]
+__all__ = ["HALF", "MAX_PAIRED", "PLAIN", "WORD", "pack_bits", "unpack_bits"]
 
 PLAIN: Final[dict[int, np.dtype[np.unsignedinteger]]] = {
     8: np.dtype("<u1"),
@@ -28,7 +32,11 @@ PLAIN: Final[dict[int, np.dtype[np.unsignedinteger]]] = {
 }
 """The widths that numpy reads as they are."""
 
-WORD: Final = np.dtype("<u8")
+WORD: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u8")
+HALF: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u4")
+MAX_HALF_BYTES = 4
+MAX_PAIRED = 30
+"""Bits of a value, two of which fit a word wherever they begin: 60 bits and the 4 before them within the byte."""
 GROUP = 8  # values; they take `width` bytes
 FEW_BITS = 2048  # below, unpacking bit by bit is up to three times faster; benchmarks/thresholds.py::sweep_frames
 CHUNK_GROUPS = 4096  # 32k values: 256 kB of scratch
@@ -51,8 +59,13 @@ class _Piece(NamedTuple):
     spill: np.uint64 | None
 
 
-def unpack_bits(data: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
-    """ceil(n*width/8) bytes -> (n,) unsigned: a view of `data` for the widths in `PLAIN`, else a fresh uint64 array.
+def unpack_bits(
+    data: memoryview, n: int, width: int, narrow: np.dtype[np.unsignedinteger] = HALF
+) -> NDArray[np.unsignedinteger]:
+    """ceil(n*width/8) bytes -> (n,) unsigned: a view of `data` for the widths in `PLAIN`, else fresh uint32 or uint64.
+
+    It is uint32 for up to 32 bits; whoever needs words saves a pass by asking for those instead (`narrow`), and gets
+    them where that is no more work.
 
     Method: vertical access to bit-packed groups, as in Lemire and Boytsov, "Decoding billions of integers per second
     through vectorization", 2015, with numpy strides in the place of SIMD lanes.
@@ -77,32 +90,42 @@ def unpack_bits(data: memoryview, n: int, width: int) -> NDArray[np.unsignedinte
     if n * width & 7 and data[-1] >> (n * width & 7):
         raise DecodeError("a padding bit after the last packed value is set")
     if width & 7 == 0:
-        return _unpack_bytes(data, n, width >> 3)
+        return _unpack_bytes(data, n, width >> 3, narrow if width < 32 else WORD)
     if n * width <= FEW_BITS:
         return _unpack_few(data, n, width)
-    return _unpack_groups(data, n, width)
+    return _unpack_pairs(data, n, width) if width <= MAX_PAIRED else _unpack_groups(data, n, width)
 
 
-def pack_bits(values: NDArray[np.uint64], width: int) -> bytes:
+def pack_bits(values: NDArray[np.uint64], width: int) -> bytes | memoryview:
     """(n,) uint64, each below 2**width -> ceil(n*width/8) bytes.
 
-    >>> pack_bits(np.array([1, 2, 3], "<u8"), 3).hex()
+    >>> bytes(pack_bits(np.array([1, 2, 3], "<u8"), 3)).hex()
     'd100'
     """
     plain = PLAIN.get(width)
     if plain is not None:
         return values.astype(plain, copy=False).tobytes()
-    if width & 7 == 0:
-        return _heads(np.ascontiguousarray(values, WORD), width >> 3).tobytes()
-    whole = values.size - values.size % GROUP
+    n = values.size
     step = CHUNK_GROUPS * GROUP
-    parts = [_pack_groups(values[at : min(at + step, whole)], width) for at in range(0, whole, step)]
-    rest = values[whole:]
-    if rest.size:
-        group = np.zeros(GROUP, WORD)
-        group[: rest.size] = rest
-        parts.append(_pack_groups(group, width)[: (rest.size * width + 7) >> 3])
-    return b"".join(parts)
+    pack = _pack_bytes if width & 7 == 0 else _pack_groups
+    parts = [pack(values[at : at + step], width) for at in range(0, n, step)]
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _pack_bytes(values: NDArray[np.uint64], width: int) -> memoryview:
+    """(n,) uint64 -> the low `width` / 8 bytes of each."""
+    size = width >> 3
+    values = np.ascontiguousarray(values)
+    plain = PLAIN.get(width)
+    if plain is not None:
+        return values.astype(plain).view("<u1").data
+    head = PLAIN[32] if size > MAX_HALF_BYTES else PLAIN[16]
+    out = np.empty(values.size * size, "<u1")
+    np.copyto(np.ndarray(values.shape, head, out, 0, (size,)), values.astype(head))
+    octets = values.view("<u1")
+    for at in range(head.itemsize, size):
+        np.copyto(out[at::size], octets[at :: WORD.itemsize])
+    return out.data
 
 
 def _heads(rows: NDArray[np.uint64], nbytes: int) -> NDArray[np.void]:
@@ -110,18 +133,63 @@ def _heads(rows: NDArray[np.uint64], nbytes: int) -> NDArray[np.void]:
     return np.ndarray((rows.shape[0],), f"V{nbytes}", rows, 0, (rows.strides[0],))
 
 
-def _unpack_bytes(data: memoryview, n: int, size: int) -> NDArray[np.uint64]:
-    """`size` bytes an item, as words that overlap the next items, masked."""
-    out = np.empty(n, WORD)
-    mask = np.uint64((1 << 8 * size) - 1)
-    safe = max(0, (len(data) - WORD.itemsize) // size + 1)  # items whose word does not reach beyond the data
+def _unpack_bytes(
+    data: memoryview, n: int, size: int, lane: np.dtype[np.unsignedinteger]
+) -> NDArray[np.unsignedinteger]:
+    """`size` bytes an item, as words (or halves of them) that overlap the next items, masked."""
+    out = np.empty(n, lane)
+    mask = lane.type((1 << 8 * size) - 1)
+    load = HALF if size < HALF.itemsize else WORD
+    safe = max(0, (len(data) - load.itemsize) // size + 1)  # items whose word does not reach beyond the data
     for at in range(0, safe, CHUNK_GROUPS * GROUP):
         stop = min(safe, at + CHUNK_GROUPS * GROUP)
-        np.bitwise_and(np.ndarray((stop - at,), WORD, data, at * size, (size,)), mask, out=out[at:stop])
-    if safe < n:
-        tail = bytes(data[safe * size :]) + bytes(WORD.itemsize)
-        np.bitwise_and(np.ndarray((n - safe,), WORD, tail, 0, (size,)), mask, out=out[safe:])
+        chunk = out[at:stop]
+        np.copyto(chunk, np.ndarray((stop - at,), load, data, at * size, (size,)))
+        np.bitwise_and(chunk, mask, out=chunk)
+    for at in range(safe, n):
+        out[at] = int.from_bytes(data[at * size : (at + 1) * size], "little")
     return out
+
+
+class _Pair(NamedTuple):
+    """Where a pair of values begins: so many bytes behind the start of its round, and so many bits into the byte."""
+
+    offset: int
+    shift: np.uint64
+
+
+@lru_cache(maxsize=64)
+def _round(width: int) -> tuple[_Pair, ...]:
+    """The pairs up to the next that begins with a byte."""
+    count = 8 // gcd(2 * width, 8)
+    return tuple(_Pair(2 * width * j >> 3, np.uint64(2 * width * j & 7)) for j in range(count))
+
+
+def _unpack_pairs(data: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
+    pairs = _round(width)
+    nbytes = 2 * width * len(pairs) >> 3  # of a round
+    rounds = -(-n // (2 * len(pairs)))
+    out = np.empty((rounds, len(pairs)), WORD)
+    step = min(rounds, CHUNK_GROUPS * GROUP // (2 * len(pairs)))
+    upper, word = np.empty(step, WORD), np.empty(step, WORD)
+    low = np.uint64((1 << width) - 1)
+    high, up = low << np.uint64(32), np.uint64(32 - width)
+    for at in range(0, rounds, step):
+        count = min(step, rounds - at)
+        source, start = data, at * nbytes
+        if start + count * nbytes + WORD.itemsize > len(data):  # the last loads would reach beyond the data
+            source, start = memoryview(bytes(data[start:]) + bytes(nbytes + WORD.itemsize)), 0
+        for j, (offset, shift) in enumerate(pairs):
+            lower = word[:count] if shift or len(pairs) > 1 else out[at : at + count, 0]
+            np.copyto(lower, np.ndarray((count,), WORD, source, start + offset, (nbytes,)))
+            if shift:
+                lower >>= shift
+            moved = upper[:count]
+            np.left_shift(lower, up, out=moved)
+            moved &= high
+            lower &= low
+            np.bitwise_or(lower, moved, out=out[at : at + count, j])
+    return out.reshape(-1).view(HALF)[:n]
 
 
 @lru_cache(maxsize=64)
@@ -141,15 +209,16 @@ def _loads(width: int) -> tuple[_Load, ...]:
     return tuple(loads)
 
 
-def _unpack_few(data: memoryview, n: int, width: int) -> NDArray[np.uint64]:
+def _unpack_few(data: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
     """Bit by bit, in few calls: where there is little to unpack, the calls are what costs."""
+    lane = HALF if width <= 32 else WORD
     bits = np.unpackbits(np.frombuffer(data, "<u1"), count=n * width, bitorder="little").reshape(n, width)
-    out = np.zeros((n, WORD.itemsize), "<u1")
+    out = np.zeros((n, lane.itemsize), "<u1")
     out[:, : (width + 7) >> 3] = np.packbits(bits, axis=1, bitorder="little")
-    return out.view(WORD)[:, 0]
+    return out.view(lane)[:, 0]
 
 
-def _unpack_groups(data: memoryview, n: int, width: int) -> NDArray[np.uint64]:
+def _unpack_groups(data: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
     groups = -(-n // GROUP)
     out = np.empty((groups, GROUP), WORD)
     step = min(groups, CHUNK_GROUPS) or 1
@@ -171,7 +240,8 @@ def _unpack_groups(data: memoryview, n: int, width: int) -> NDArray[np.uint64]:
                 np.copyto(word[:count], view)
                 np.right_shift(word[:count], load.shifts, out=target)
         np.bitwise_and(columns[:, :count].T, mask, out=out[at : at + count])
-    return out.reshape(-1)[:n]
+    unpacked = out.reshape(-1)[:n]
+    return unpacked.astype(HALF) if width <= 32 else unpacked
 
 
 def _across(source: memoryview, start: int, load: _Load, width: int, target: NDArray[np.uint64]) -> None:
@@ -196,16 +266,22 @@ def _pieces(width: int) -> tuple[int, tuple[_Piece, ...]]:
     return folds, tuple(pieces)
 
 
-def _pack_groups(values: NDArray[np.uint64], width: int) -> bytes:
-    """(8g,) uint64 -> g * width bytes."""
+def _pack_groups(values: NDArray[np.uint64], width: int) -> bytes | memoryview:
+    """(n,) uint64 -> ceil(n * width / 8) bytes."""
     folds, pieces = _pieces(width)
-    groups = values.size // GROUP
-    for fold in range(folds):
+    groups = -(-values.size // GROUP)
+    nbytes = (values.size * width + 7) >> 3
+    padded = np.empty(groups * GROUP, HALF if folds else WORD)  # up to whole groups, with zeros
+    padded[: values.size] = values
+    padded[values.size :] = 0
+    values = _squeezed(padded.view(WORD), width) if folds else padded
+    for fold in range(1, folds):
         folded = values[1::2] << np.uint64(width << fold)
         folded |= values[0::2]
         values = folded
-    if len(pieces) == 1:
-        return _heads(values, width).tobytes()
+    size = width << folds
+    if size & 7 == 0:
+        return _pack_bytes(values, size)[:nbytes]
     values = values.reshape(groups, len(pieces))
     words = np.empty((-(-width // WORD.itemsize), groups), WORD)
     shifted = np.empty(groups, WORD)
@@ -217,4 +293,13 @@ def _pack_groups(values: NDArray[np.uint64], width: int) -> bytes:
             words[word] = values[:, j]
         if spill is not None:
             np.right_shift(values[:, j], spill, out=words[word + 1])
-    return _heads(np.ascontiguousarray(words.T), width).tobytes()
+    return _heads(np.ascontiguousarray(words.T), width).tobytes()[:nbytes]
+
+
+def _squeezed(pairs: NDArray[np.unsignedinteger], width: int) -> NDArray[np.unsignedinteger]:
+    """(p,) pairs of values of up to 32 bits, one in each half -> the same, the second value right above the first."""
+    upper = pairs >> np.uint64(32 - width)
+    upper &= np.uint64((1 << width) - 1 << width)
+    pairs &= np.uint64((1 << width) - 1)
+    pairs |= upper
+    return pairs

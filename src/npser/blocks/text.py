@@ -3,7 +3,9 @@
 Strategy: one decode for the whole block, and one C call that cuts it. `str.split` at a control character that no item
 contains costs 15-40 ns an item, lengths are a slice an item (80 ns); so lengths are only for text that uses up all 32
 separators, or that holds lone surrogates: WTF8 admits those, as three bytes each. Everything else is strict UTF-8, so a
-string has one spelling. Lengths count code points. Writing goes in chunks that stay in the cache.
+string has one spelling. Lengths count code points. Joining and encoding at once what fits a few megabytes costs least.
+Few distinct strings are codes: of up to 40 strings three or more fit sixteen bits, which is less than a bit width could
+do for most counts, and one division of a whole array gets each of them out again.
 No numpy string type is used: those drop trailing NULs, and take four bytes a character of the longest item.
 """
 
@@ -16,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.blocks.binary import FEW, lengths_of, look_up, read_few_lengths, total_length
+from npser.blocks.binary import FEW, lengths_of, look_up, objects, pick, read_codes, read_few_lengths, total_length
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_cells, read_ints
 from npser.blocks.sink import Sink
@@ -24,11 +26,14 @@ from npser.errors import DecodeError
 from npser.tags import TextCode
 
 __all__ = [
+    "DIGITS",
     "READERS",
     "SEPARATORS",
+    "begin_split",
     "read_text",
     "write_dict",
     "write_lengths",
+    "write_radix",
     "write_split",
     "write_wtf8",
 ]
@@ -40,9 +45,29 @@ WriteText = Callable[[Sink, list[str]], None]
 SEPARATORS: Final = tuple(map(chr, range(0x20)))
 """What may stand between items: the control characters, of which text rarely holds any but tab and newline."""
 
-CHUNK_ITEMS = 1024  # joined and encoded at a time: large temporaries cost more in page faults than all else
-CHUNK_BYTES = 1 << 16
+CHUNK_ITEMS = 256  # joined and encoded first: they tell how long the items are
+CHUNK_BYTES = 1 << 20  # joined and encoded at a time then; benchmarks/thresholds_text_floats.py::sweep_split_chunks
 NUMPY_MIN_BYTES = 1024
+
+LONG_ITEMS = 600
+"""Bytes an item, on average, from which finding the separators one by one pays a call for each;
+benchmarks/thresholds_text_floats.py::sweep_long_text."""
+
+WORD: Final = np.dtype("<u2")
+WORDS = 1 << 16  # values that a word has
+CHUNK_WORDS = 1 << 13  # turned into strings at a time
+
+
+def _digits(base: int) -> int:
+    digits = 1
+    while base ** (digits + 1) <= WORDS:
+        digits += 1
+    return digits
+
+
+MAX_BASE = 256
+DIGITS: Final = (0, 0, *map(_digits, range(2, MAX_BASE + 1)))
+"""By the number of distinct strings, how many codes a word of RADIX holds."""
 
 
 def write_split(sink: Sink, values: list[str], separator: str) -> bool:
@@ -54,17 +79,29 @@ def write_split(sink: Sink, values: list[str], separator: str) -> bool:
     >>> write_split(sink, ["a", "b\0"], "\0"), write_split(sink, ["a", "b\0"], "\1"), bytes(sink.out)
     (False, True, b'\x00\x01\x04a\x01b\x00')
     """
-    n = len(values)
-    if n > CHUNK_ITEMS:
+    if len(values) > CHUNK_ITEMS:
         return _write_chunks(sink, values, separator)
-    blob = separator.join(values).encode()
-    if _count(blob, separator) != n - 1:
+    blob = begin_split(sink, values, separator)
+    if blob is None:
         return False
+    sink.out += blob
+    return True
+
+
+def begin_split(sink: Sink, values: list[str], separator: str) -> bytes | None:
+    r"""All of that but the strings themselves, which are given back: what is large should be copied once, not twice.
+
+    >>> sink = Sink()
+    >>> begin_split(sink, ["a", "b"], "\0"), bytes(sink.out)
+    (b'a\x00b', b'\x00\x00\x03')
+    """
+    blob = separator.join(values).encode()
+    if _count(blob, separator) != len(values) - 1:
+        return None
     sink.u8(TextCode.SPLIT)
     sink.u8(ord(separator))
     sink.uvarint(len(blob))
-    sink.out += blob
-    return True
+    return blob
 
 
 def write_lengths(sink: Sink, values: list[str], write_ints: WriteInts) -> None:
@@ -87,6 +124,30 @@ def write_dict(
     sink.uvarint(len(distinct))
     write_text(sink, distinct)
     write_ints(sink, codes)
+
+
+def write_radix(sink: Sink, distinct: list[str], codes: NDArray[np.uint8], write_text: WriteText) -> None:
+    r"""n strings as 2 to 256 distinct ones and (n,) codes below that, several to a word of sixteen bits.
+
+    >>> sink = Sink()
+    >>> write_radix(sink, ["no", "yes", "?"], np.array([0, 2, 1], "<u1"), lambda sink, values: None)
+    >>> sink.out.hex(" ")  # 0 + 2 * 3 + 1 * 9
+    '04 03 0f 00'
+    """
+    base = len(distinct)
+    digits = DIGITS[base]
+    sink.u8(TextCode.RADIX)
+    sink.uvarint(base)
+    write_text(sink, distinct)
+    lacking = -codes.size % digits
+    if lacking:
+        codes = np.concatenate((codes, np.zeros(lacking, codes.dtype)))
+    places = codes.reshape(-1, digits)
+    words = places[:, -1].astype(WORD)
+    for place in range(digits - 2, -1, -1):
+        words *= np.uint16(base)
+        words += places[:, place]
+    sink.out += words.data.cast("B") if words.size else b""
 
 
 def read_text(cursor: Cursor, n: int) -> list[str]:
@@ -118,10 +179,25 @@ def _read_split(cursor: Cursor, n: int, depth: int) -> list[str]:
         raise cursor.fail(f"{separator:#04x} is no separator")
     if not 0 < n <= nbytes + 1:
         raise cursor.fail(f"{n} items cannot be split out of {nbytes} bytes")
-    items = _read_blob(cursor, nbytes, "strict").split(SEPARATORS[separator], n)  # at most n+1 parts
+    text, mark = _read_blob(cursor, nbytes, "strict"), SEPARATORS[separator]
+    items = text.split(mark, n) if nbytes <= LONG_ITEMS * n else _split_long(text, mark, n)  # at most n+1 parts
     if len(items) != n:
         raise cursor.fail(f"the separators do not make {n} items")
     return items
+
+
+def _split_long(text: str, separator: str, most: int) -> list[str]:
+    """As `str.split`, which looks at one character after the other where `str.find` looks at many at once."""
+    parts: list[str] = []
+    start = 0
+    while len(parts) < most:
+        stop = text.find(separator, start)
+        if stop < 0:
+            break
+        parts.append(text[start:stop])
+        start = stop + 1
+    parts.append(text[start:])
+    return parts
 
 
 def _read_lengths(cursor: Cursor, n: int, depth: int) -> list[str]:
@@ -145,7 +221,39 @@ def _read_dict(cursor: Cursor, n: int, depth: int) -> list[str]:
         if any(islice(codes, 1) if type(codes) is repeat else codes):
             raise cursor.fail("a code that is not below 1")
         return distinct * n
-    return look_up(cursor, distinct, read_ints(cursor, n))
+    return look_up(cursor, distinct, read_codes(cursor, n))
+
+
+def _read_radix(cursor: Cursor, n: int, depth: int) -> list[str]:
+    base = cursor.uvarint()
+    if not 2 <= base <= MAX_BASE:
+        raise cursor.fail(f"{base} distinct strings have no digits")
+    distinct = _read(cursor, base, depth + 1)
+    digits = DIGITS[base]
+    count = -(-n // digits)
+    words = np.frombuffer(cursor.take(count * WORD.itemsize), WORD)
+    if not n:
+        return []
+    if int(words.max()) >= base**digits or int(words[-1]) >= base ** (n - (count - 1) * digits):
+        raise cursor.fail(f"a word that does not hold digits to the base {base}")
+    table = objects(distinct)
+    items: list[str] = pick(table, _codes(words[:CHUNK_WORDS], base, digits))
+    for at in range(CHUNK_WORDS, count, CHUNK_WORDS):
+        items += pick(table, _codes(words[at : at + CHUNK_WORDS], base, digits))
+    del items[n:]
+    return items
+
+
+def _codes(words: NDArray[np.uint16], base: int, digits: int) -> NDArray[np.intp]:
+    """(m,) words -> (m * digits,) codes."""
+    codes = np.empty((words.size, digits), np.intp)
+    divisor = np.uint16(base)
+    for place in range(digits - 1):
+        rest = words // divisor
+        np.subtract(words, rest * divisor, out=codes[:, place])  # a remainder costs five times as much
+        words = rest
+    codes[:, -1] = words
+    return codes.reshape(-1)
 
 
 def _uvarint(value: int) -> bytearray:
@@ -172,7 +280,7 @@ def _write_chunks(sink: Sink, values: list[str], separator: str) -> bool:
             out += bytes(room)
         out += blob
         done += len(items)
-        step = min(CHUNK_ITEMS, step * CHUNK_BYTES // (len(blob) + 1)) or 1
+        step = len(items) * CHUNK_BYTES // (len(blob) + 1) or 1
     at = start + 2
     out[at : at + room] = _uvarint(len(out) - at - room)
     return True
@@ -224,4 +332,5 @@ READERS: Final[dict[int, Reader]] = {
     TextCode.LENGTHS: _read_lengths,
     TextCode.WTF8: _read_wtf8,
     TextCode.DICT: _read_dict,
+    TextCode.RADIX: _read_radix,
 }

@@ -15,6 +15,7 @@ import pathlib
 import types
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,11 +23,11 @@ import numpy as np
 
 from npser.blocks.binary import read_bytes
 from npser.blocks.bits import read_bit_list, read_bits
-from npser.blocks.choose import write_bits, write_ints
+from npser.blocks.choose import write_bits, write_floats, write_ints, write_tight_ints
 from npser.blocks.floats import read_float_list, read_floats
-from npser.blocks.ints import read_int_list, read_ints
+from npser.blocks.ints import read_compact_ints, read_int_list, read_ints
 from npser.blocks.text import read_text
-from npser.columns import arrays, names, npscalars, numbers, scalars, temporal
+from npser.columns import arrays, names, npscalars, numbers, proofs, scalars, temporal
 from npser.columns.bigints import read_bigints
 from npser.errors import EncodeError
 from npser.tags import Kind
@@ -37,13 +38,28 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
-__all__ = ["LEAF_TYPES", "NUMBER_READERS", "READERS", "WRITERS", "read_column", "write_column"]
+__all__ = [
+    "DENSE_READERS",
+    "LEAF_TYPES",
+    "NUMBER_READERS",
+    "READERS",
+    "WRITERS",
+    "number_column",
+    "read_column",
+    "write_column",
+]
 
 FEW_ABSENT = 8
 """Where fewer than one item in so many is absent, slices between those are faster than an array of objects."""
 
+FEW_ABSENT_NUMBERS = 20
+"""The same for numbers, which are spread as such if few are absent, and made objects all at once."""
+
 SCATTERED_ITEMS = 64
 """From this many items on, a mixed column is put together kind by kind in an array of objects."""
+
+PROVED_ITEMS = 512
+"""From this many numbers on, the proof that comes with the values is quicker than to ask each for its type."""
 
 Writer = Callable[["Sink", Any], None]
 Reader = Callable[["Cursor", int], list[Any]]
@@ -108,11 +124,65 @@ def write_column(sink: Sink, values: Sequence[Any], types_met: set[type]) -> Non
         _write_mixed(sink, values)
 
 
+def number_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+    """A list of numbers -> how many there are, and what writes them as a column.
+
+    None if it is too short for this, or has anything but exact ints, small ints and None, floats, or bools.
+
+    >>> number_column(["1"] * 1000)
+    >>> number_column([1.5, 2.5] * 1000)[0]
+    2000
+    """
+    if len(values) < PROVED_ITEMS:
+        return None
+    prove = _PROOFS.get(type(values[0]))
+    return prove(values) if prove else None
+
+
+def _int_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+    found = proofs.optional_ints_of(values)
+    if found is None:
+        found = proofs.wide_ints_of(values)
+    if found is None:
+        return None
+    if isinstance(found, proofs.Found):
+        return found.present.size, partial(_write_found, found)
+    return found.size, partial(_write_array, Kind.INT, write_ints, found)
+
+
+def _float_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+    found = proofs.floats_of(values)
+    return None if found is None else (found.size, partial(_write_array, Kind.FLOAT, write_floats, found))
+
+
+def _bool_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+    found = proofs.bools_of(values)
+    return None if found is None else (found.size, partial(_write_array, Kind.BOOL, write_bits, found))
+
+
+def _write_array(kind: Kind, write: Callable[[Sink, Any], None], found: NDArray[Any], sink: Sink) -> None:
+    sink.u8(kind)
+    write(sink, found)
+
+
+def _write_found(found: proofs.Found, sink: Sink) -> None:
+    sink.u8(Kind.NULLABLE)
+    write_bits(sink, found.present)
+    _write_array(Kind.INT, write_tight_ints, found.dense, sink)
+
+
+_PROOFS: Final = {int: _int_column, type(None): _int_column, float: _float_column, bool: _bool_column}
+
+
 def _write_nullable(sink: Sink, values: Sequence[Any]) -> None:
     present = np.fromiter([value is not None for value in values], np.bool_, len(values))
     sink.u8(Kind.NULLABLE)
     write_bits(sink, present)
-    _write_part(sink, [value for value in values if value is not None], present)
+    dense = [value for value in values if value is not None]
+    if type(dense[0]) is int:
+        scalars.write_sparse_int_column(sink, dense)
+    else:
+        _write_part(sink, dense, present)
 
 
 def _write_mixed(sink: Sink, values: Sequence[Any]) -> None:
@@ -147,16 +217,27 @@ def _read_nullable(cursor: Cursor, n: int) -> list[Any]:
     present = read_bits(cursor, n)
     count = int(np.count_nonzero(present))
     kind = cursor.u8()
+    if kind in DENSE_READERS:
+        return _spread(DENSE_READERS[kind](cursor, count), present)
     absent: list[int] = np.flatnonzero(~present).tolist()
-    if kind in (Kind.INT, Kind.FLOAT):
-        dense = NUMBER_READERS[kind](cursor, count)
+    return _with_nones(_read_plain(cursor, kind, count), absent, present)
+
+
+def _spread(dense: NDArray[Any], present: NDArray[np.bool_]) -> list[Any]:
+    """The dense numbers, with None at the absent places."""
+    n = present.size
+    out: list[Any]
+    if (n - dense.size) * FEW_ABSENT_NUMBERS > n:
+        objects = np.empty(n, object)  # born as n times None
+        objects[present] = dense
+        out = objects.tolist()
+    else:
         spread = np.zeros(n, dense.dtype)
         spread[present] = dense
-        out: list[Any] = spread.tolist()
-        for index in absent:
+        out = spread.tolist()
+        for index in np.flatnonzero(~present).tolist():
             out[index] = None
-        return out
-    return _with_nones(_read_plain(cursor, kind, count), absent, present)
+    return out
 
 
 def _with_nones(dense: list[Any], absent: list[int], present: NDArray[np.bool_]) -> list[Any]:
@@ -248,6 +329,9 @@ READERS: Final[dict[int, Reader]] = {
     Kind.SCALAR: npscalars.read_scalars,
 }
 """Kind byte -> the reader of the body; total over the kinds of leaves that have one."""
+
+DENSE_READERS: Final[dict[int, Callable[[Cursor, int], Any]]] = {Kind.INT: read_compact_ints, Kind.FLOAT: read_floats}
+"""Kind byte -> the reader that gives an array to be spread among None: of int32, int64 or float64."""
 
 NUMBER_READERS: Final[dict[int, Callable[[Cursor, int], Any]]] = {
     Kind.INT: read_ints,

@@ -8,23 +8,35 @@ codes into a few distinct items, integers over a power of ten. What fits none of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from npser.columns.pools import F64, I64, KIND_OF_POOL, POOLS, TEXT, U8, narrowest
+import numpy as np
+
+from npser.columns.pools import F64, I16, I64, KIND_OF_POOL, POOLS, TEXT, U8, narrowest
 from npser.tags import Kind
 
-__all__ = ["POOLED_ITEMS", "PoolWriter"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["POOLED_ITEMS", "POOLED_TEXTS", "PoolWriter"]
 
 POOLED_ITEMS = 128
 """Columns up to this long may live in the pools; benchmarks/thresholds_shapes.py::sweep_pooled."""
 
+POOLED_TEXTS = 512
+"""The same for columns with texts, which one split gives for the whole payload;
+benchmarks/thresholds_shapes.py::sweep_pooled_texts."""
+
 PLAIN_ITEMS = 4
 """Columns up to this long are pooled as they are: their parameters would be longer than themselves."""
+
+MAX_CODED = 255
+"""Distinct items of a column of codes: their number is a byte, and so is each code."""
 
 MIXED_ITEMS = 8
 """Columns of several kinds up to this long are taken from the pools item by item."""
 
-BOOL_ITEMS = 16
+BOOL_ITEMS = 128
 """Bools up to this many are a byte each; more are bits in a body."""
 
 DOUBLE_ITEMS = 16
@@ -32,6 +44,11 @@ DOUBLE_ITEMS = 16
 
 MAX_DIGITS = 4
 """Powers of ten that are tried for doubles: prices, percentages, coordinates of a short table."""
+
+MAX_DECIMAL = 1e9
+
+MINUS_ZERO = -(1 << 63)
+"""The bits of -0.0, which no integer gives back."""
 
 SAMPLED = 4
 """Doubles that are tried before all of them are."""
@@ -86,21 +103,17 @@ class PoolWriter:
 
     def _some(self, values: Sequence[Any]) -> int | None:
         items = [value for value in values if value is not None]
-        pool = _pool_of(items)
-        if pool is None or (pool == F64 and len(items) > DOUBLE_ITEMS):
+        put = _MANY.get(type(items[0]))
+        if put is None:
             return None
-        self.pools[U8].append(KIND_OF_POOL[pool])
-        self.pools[U8].extend([int(value is not None) for value in values])
-        self.pools[pool].extend(items)
-        return Kind.POOL_SOME
-
-
-def _pool_of(items: Sequence[Any]) -> int | None:
-    """The pool of items of one type."""
-    kind = type(items[0])
-    if kind is int:
-        return narrowest(min(items), max(items))
-    return {str: TEXT, float: F64}.get(kind)
+        small = self.pools[U8]
+        at = len(small)
+        kind = put(self.pools, items)
+        if kind is not None:
+            # the kind and the marks come out of the pool before the items do, and some items are in the same pool
+            small[at:at] = (kind, *[value is not None for value in values])
+            return Kind.POOL_SOME
+        return None
 
 
 def _one_bool(_pools: list[list[Any]], value: Any) -> int:
@@ -148,11 +161,13 @@ def _put_ints(pools: list[list[Any]], values: Sequence[int]) -> int | None:
             pools[pool].append(low)
             return Kind.POOL_CONST
         first, step = values[0], values[1] - values[0]
-        if step and values[-1] == first + step * (n - 1) and list(values) == list(
-            range(first, first + step * n, step)
+        if (
+            step
+            and values[-1] == first + step * (n - 1)
+            and list(values) == list(range(first, first + step * n, step))
         ):
             return _put_steps(pools, first, step)
-        if pool != U8 and high - low <= 0xFF:
+        if pool not in (U8, I16) and high - low <= 0xFF:
             pools[U8].append(KIND_OF_POOL[pool])
             pools[pool].append(low)
             pools[U8].extend([value - low for value in values])
@@ -174,14 +189,15 @@ def _put_steps(pools: list[list[Any]], first: int, step: int) -> int | None:
 def _put_texts(pools: list[list[Any]], values: Sequence[str]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
-        codes = {value: code for code, value in enumerate(dict.fromkeys(values))}
-        if len(codes) == 1:
+        distinct = dict.fromkeys(values)
+        if len(distinct) == 1:
             pools[U8].append(Kind.POOL_TEXT)
             pools[TEXT].append(values[0])
             return Kind.POOL_CONST
-        if len(codes) * 2 <= n:
-            pools[U8] += (Kind.POOL_TEXT, len(codes))
-            pools[TEXT].extend(codes)
+        if len(distinct) * 2 <= n and len(distinct) <= MAX_CODED:
+            pools[U8] += (Kind.POOL_TEXT, len(distinct))
+            pools[TEXT].extend(distinct)
+            codes = {value: code for code, value in enumerate(distinct)}
             pools[U8].extend(map(codes.__getitem__, values))
             return Kind.POOL_CODES
     pools[TEXT].extend(values)
@@ -191,11 +207,13 @@ def _put_texts(pools: list[list[Any]], values: Sequence[str]) -> int | None:
 def _put_floats(pools: list[list[Any]], values: Sequence[float]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
-        if len(set(map(float.hex, values))) == 1:  # bits, not equality: 0.0 == -0.0
+        array = np.array(values, "<f8")
+        bits = array.view("<i8")  # not equality: 0.0 == -0.0
+        if bits[0] == bits[-1] and (bits == bits[0]).all():
             pools[U8].append(Kind.POOL_F64)
             pools[F64].append(values[0])
             return Kind.POOL_CONST
-        kind = _put_decimals(pools, values)
+        kind = _put_decimals(pools, values, array)
         if kind is not None:
             return kind
     if n > DOUBLE_ITEMS:
@@ -204,35 +222,26 @@ def _put_floats(pools: list[list[Any]], values: Sequence[float]) -> int | None:
     return Kind.POOL_F64
 
 
-def _put_decimals(pools: list[list[Any]], values: Sequence[float]) -> int | None:
-    low, high = min(values), max(values)
-    if not -1e9 < low <= high < 1e9:  # also refuses NaN at either end; one in the middle is no decimal below
+def _put_decimals(pools: list[list[Any]], values: Sequence[float], array: NDArray[np.float64]) -> int | None:
+    if not float(np.abs(array).max()) < MAX_DECIMAL or (array.view("<i8") == MINUS_ZERO).any():  # nor any NaN
         return None
-    if 0.0 in values and any(str(value) == "-0.0" for value in values):
-        return None
+    sample = values[:SAMPLED]
     for digits in range(MAX_DIGITS + 1):
-        if _scaled(values[:SAMPLED], digits) is not None:
-            ints = _scaled(values, digits)
-            if ints is not None:
-                break
+        scale = 10**digits
+        if any(round(value * scale) / scale != value for value in sample):
+            continue
+        scaled = np.rint(array * scale)
+        if (scaled / scale == array).all():
+            break
     else:
         return None
+    ints: list[int] = scaled.astype("<i8").tolist()
     pool = narrowest(min(ints), max(ints))
     if pool is None or pool == I64:
         return None
     pools[U8] += (KIND_OF_POOL[pool], digits)
     pools[pool].extend(ints)
     return Kind.POOL_DECIMAL
-
-
-def _scaled(values: Sequence[float], digits: int) -> list[int] | None:
-    """The ints that give the values back when they are divided by 10**digits, if there are such."""
-    scale = 10**digits
-    try:
-        ints = [round(value * scale) for value in values]
-    except ValueError:  # NaN
-        return None
-    return ints if [value / scale for value in ints] == list(values) else None
 
 
 def _put_bools(pools: list[list[Any]], values: Sequence[bool]) -> int | None:

@@ -9,6 +9,8 @@ by width, which needs no choosing: each pool is one `struct` call to read. Text 
 from __future__ import annotations
 
 import struct
+import sys
+from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.choose import write_text
@@ -69,17 +71,47 @@ def write_pools(sink: Sink, pools: list[list[Any]]) -> None:
         write_text(sink, pools[TEXT])
 
 
+def _as_stored(raw: memoryview, form: str) -> Any:
+    return raw.cast(form)  # type: ignore[call-overload]
+
+
+def _swapped(raw: memoryview, form: str) -> Any:
+    numbers = array(form, raw.tobytes())
+    numbers.byteswap()
+    return numbers
+
+
+_numbers: Final = _as_stored if sys.byteorder == "little" else _swapped
+_NO_NUMBERS: Final = array("q")
+
+
 def read_pools(cursor: Cursor) -> list[Any]:
-    """Read the six pools: that of u8 is bytes, whose items are ints already, each other one is a list."""
+    """Read the six pools: that of u8 is bytes, whose items are ints already; other numbers stay as they are stored.
+
+    Returns
+    -------
+    list of six sequences
+        bytes; memoryviews (or arrays) of numbers, which have a ``tolist``; a list of str.
+    """
     mask = cursor.u8()
     if mask >> POOLS:
         raise cursor.fail(f"no such pool: mask 0x{mask:02x}")
+    pools: list[Any] = [b"", _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS, []]
     present = _PRESENT[mask]
-    pools: list[Any] = [b"", [], [], [], [], []]
-    for which, count in zip(present, cursor.uvarints(len(present)), strict=True):
+    buf = cursor.buf
+    counts = []
+    for _ in present:
+        pos = cursor.pos
+        if pos < cursor.end and buf[pos] < 0x80:
+            counts.append(buf[pos])
+            cursor.pos = pos + 1
+        else:
+            counts.append(cursor.uvarint())
+    for which, count in zip(present, counts, strict=True):
         if which == TEXT:
             pools[TEXT] = read_text(cursor, count)
+        elif which == U8:
+            pools[U8] = cursor.take(count).tobytes()
         else:
-            raw = cursor.take(count * _SIZES[which])
-            pools[which] = bytes(raw) if which == U8 else list(struct.unpack(f"<{count}{_FORMATS[which]}", raw))
+            pools[which] = _numbers(cursor.take(count * _SIZES[which]), _FORMATS[which])
     return pools

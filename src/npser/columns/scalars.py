@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npser.blocks.bits import read_bit_list
-from npser.blocks.choose import write_bits, write_bytes, write_floats, write_ints, write_text
+from npser.blocks.choose import write_bits, write_bytes, write_floats, write_ints, write_text, write_tight_ints
 from npser.columns.bigints import write_bigints
 from npser.columns.copies import read_copied_bytes, write_copied_bytes
 from npser.tags import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
@@ -36,6 +38,7 @@ __all__ = [
     "write_ellipses",
     "write_int_column",
     "write_nones",
+    "write_sparse_int_column",
     "write_strings",
 ]
 
@@ -90,6 +93,15 @@ def write_bools(sink: Sink, values: Sequence[bool]) -> None:
 
 def write_int_column(sink: Sink, values: Sequence[int]) -> None:
     """n ints: as int64 where all fit, else as integers of any size."""
+    _write_ints(sink, values, write_ints)
+
+
+def write_sparse_int_column(sink: Sink, values: Sequence[int]) -> None:
+    """The same for ints that stand among None."""
+    _write_ints(sink, values, write_tight_ints)
+
+
+def _write_ints(sink: Sink, values: Sequence[int], write: Callable[[Sink, NDArray[np.int64]], None]) -> None:
     n = len(values)
     try:
         # struct refuses what does not fit, and is twice as fast as np.fromiter (design, section 8)
@@ -99,7 +111,7 @@ def write_int_column(sink: Sink, values: Sequence[int]) -> None:
         write_bigints(sink, list(values))
         return
     sink.u8(Kind.INT)
-    write_ints(sink, array)
+    write(sink, array)
 
 
 def write_double_column(sink: Sink, values: Sequence[float]) -> None:
@@ -130,5 +142,3 @@ def write_bytearrays(sink: Sink, values: Sequence[bytearray]) -> None:
 def read_bytearrays(cursor: Cursor, n: int) -> list[bytearray]:
     """n bytearrays, each its own object."""
     return list(map(bytearray, read_copied_bytes(cursor, n)))
-
-

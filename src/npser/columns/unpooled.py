@@ -1,7 +1,8 @@
 """Reading columns out of the pools; `pooled` writes them and says why they are there.
 
-Strategy: one table says how a kind becomes a list, another how it becomes cells. Cells are whatever can be iterated
-once (bytes, a range, a map): a table zips its columns and never needs them as lists.
+Strategy: one table says how a kind becomes cells, another how it becomes a list. Cells are whatever can be iterated
+once (bytes, a range, a map): a table zips its columns and never needs them as lists. Bytes are checked by what is left
+of them without the allowed ones, at the speed of C.
 """
 
 from __future__ import annotations
@@ -11,67 +12,85 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.columns.pools import I64, KIND_OF_POOL, POOLS, TEXT, U8, read_pools
+import numpy as np
+
+from npser.columns.pools import I64, KIND_OF_POOL, POOLS, TEXT, U8
 from npser.tags import Kind
 
 if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
 
-__all__ = ["PoolReader", "read_cells", "read_list"]
+__all__ = ["BYTES", "CELL_READERS", "FIRST_POOLED", "PoolReader"]
 
 MAX_READ_DIGITS = 22
 """10**22 is the largest power of ten that is a double."""
 
-_POOL_OF_KIND: Final[dict[int, int]] = {int(kind): pool for pool, kind in enumerate(KIND_OF_POOL)}
+NUMPY_ITEMS, NUMPY_BOOLS = 96, 16
+"""From this many numbers, or bools, on, numpy makes up for what a call of it costs;
+benchmarks/thresholds_shapes.py::sweep_numpy_items."""
+
+FIRST_POOLED, NULLABLE = int(Kind.POOL_U8), int(Kind.POOL_SOME)
+NUMBER_TYPES: Final = ("<u1", "<i2", "<i4")
+assert [kind - FIRST_POOLED for kind in KIND_OF_POOL] == list(range(POOLS))
+
 _CONSTANTS: Final[dict[int, object]] = {int(Kind.NONE): None, int(Kind.FALSE): False, int(Kind.TRUE): True}
 _BOOLS: Final = (False, True)
-_CONSTANT_TAKERS: Final = tuple(repeat(value).__next__ for value in _CONSTANTS.values())
+_BITS: Final = b"\x00\x01"
+BYTES: Final = bytes(range(256))
 
 
 class PoolReader:
-    """The pools of one payload while its slots are being read.
+    """The pools of one payload while its columns are being read.
 
     Parameters
     ----------
     cursor : Cursor
-        Stands at the pools; afterwards behind them. Also for the budget and for positions in errors.
+        For the budget and for positions in errors.
+    pools : list of six sequences
+        What `read_pools` gave.
+    texts : int
+        How many texts are taken already.
     """
 
-    __slots__ = ("_next", "cursor", "pools")
+    __slots__ = ("at", "cursor", "pools")
 
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: Cursor, pools: list[Any], texts: int) -> None:
         self.cursor = cursor
-        self.pools = read_pools(cursor)
-        # iterators are positions that C code moves: one item is a bare call of __next__
-        self._next: list[Any] = [iter(items) for items in self.pools]
+        self.pools = pools
+        self.at = [0, 0, 0, 0, 0, texts]
 
     @property
     def left(self) -> int:
-        """Items that no slot has taken."""
-        return sum([position.__length_hint__() for position in self._next])
-
-    def takers(self) -> list[Any]:
-        """By kind, NONE to POOL_TEXT, the function that gives the next single leaf, or raises StopIteration."""
-        return [*_CONSTANT_TAKERS, *[position.__next__ for position in self._next]]
+        """Items that no column has taken."""
+        return sum(map(len, self.pools)) - sum(self.at)
 
     def take(self, pool: int, n: int) -> Any:
-        """The next n items of a pool: bytes of the pool of u8, a list of any other."""
-        items, position = self.pools[pool], self._next[pool]
-        start = len(items) - position.__length_hint__()
+        """The next n items of a pool, as the part of it that they are."""
+        items = self.pools[pool]
+        start = self.at[pool]
         stop = start + n
         if stop > len(items):
             raise self.cursor.fail(f"a slot needs {n} items of pool {pool}, which has {len(items) - start} left")
-        position.__setstate__(stop)
+        self.at[pool] = stop
         return items[start:stop]
+
+    def item(self, pool: int) -> Any:
+        """The next item of a pool."""
+        at = self.at[pool]
+        items = self.pools[pool]
+        if at >= len(items):
+            raise self.cursor.fail(f"a slot needs an item of pool {pool}, which has none left")
+        self.at[pool] = at + 1
+        return items[at]
 
     def take_kind(self, kind: int, last: int) -> Any:
         """The next item of the pool of a kind, which must not be beyond the pool `last`."""
-        return self.take(self.pool(kind, last), 1)[0]
+        return self.item(self.pool(kind, last))
 
     def pool(self, kind: int, last: int) -> int:
         """The pool of a kind, which must not be beyond the pool `last`."""
-        pool = _POOL_OF_KIND.get(kind)
-        if pool is None or pool > last:
+        pool = kind - FIRST_POOLED
+        if not 0 <= pool <= last:
             raise self.cursor.fail(f"a kind that may not stand here: 0x{kind:02x}")
         return pool
 
@@ -81,21 +100,7 @@ class PoolReader:
             self.cursor.expand(n)
 
 
-Read = Callable[[PoolReader, int], Any]
-
-
-def read_list(pools: PoolReader, kind: int, n: int) -> list[Any]:
-    """A column of n leaves of a kind that lives in the pools, as a list."""
-    cells = read_cells(pools, kind, n)
-    return cells if type(cells) is list else list(cells)
-
-
-def read_cells(pools: PoolReader, kind: int, n: int) -> Iterable[Any]:
-    """The same as something that can be iterated once."""
-    if kind >= len(_READERS):
-        raise pools.cursor.fail(f"no such kind of column: 0x{kind:02x}")
-    cells: Iterable[Any] = _READERS[kind](pools, n)
-    return cells
+Read = Callable[[Any, int], Iterable[Any]]
 
 
 def _constant(value: object) -> Read:
@@ -107,14 +112,33 @@ def _constant(value: object) -> Read:
 
 
 def _plain(pool: int) -> Read:
-    return lambda pools, n: pools.take(pool, n)
+    def read(pools: PoolReader, n: int) -> Any:
+        items, at = pools.pools[pool], pools.at
+        start = at[pool]
+        stop = start + n
+        if stop > len(items):
+            return pools.take(pool, n)  # raises
+        at[pool] = stop
+        return items[start:stop]
+
+    return read
+
+
+def _numbers(pool: int) -> Read:
+    def read(pools: PoolReader, n: int) -> Any:
+        return pools.take(pool, n).tolist()
+
+    return read
 
 
 def _bools(pools: PoolReader, n: int) -> Iterable[bool]:
     raw = pools.take(U8, n)
-    if n and max(raw) > 1:
+    if raw.strip(_BITS):
         raise pools.cursor.fail("a bool that is neither 0 nor 1")
-    return map(_BOOLS.__getitem__, raw)
+    if n < NUMPY_BOOLS:
+        return map(_BOOLS.__getitem__, raw)
+    bools: list[bool] = np.frombuffer(raw, np.bool_).tolist()
+    return bools
 
 
 def _mixed(pools: PoolReader, n: int) -> list[Any]:
@@ -124,7 +148,7 @@ def _mixed(pools: PoolReader, n: int) -> list[Any]:
 
 
 def _const(pools: PoolReader, n: int) -> Iterable[Any]:
-    (kind,) = pools.take(U8, 1)
+    kind = pools.item(U8)
     pools.expand(n)
     item = pools.take_kind(kind, TEXT)
     return repeat(item, n) if item == item else _apart([item] * n)
@@ -140,9 +164,13 @@ def _steps(pools: PoolReader, n: int) -> range:
 
 
 def _frame(pools: PoolReader, n: int) -> list[int]:
-    (kind,) = pools.take(U8, 1)
+    kind = pools.item(U8)
     base = pools.take_kind(kind, I64)
-    values = [base + offset for offset in pools.take(U8, n)]
+    offsets = pools.take(U8, n)
+    if n >= NUMPY_ITEMS and base + 0xFF < 1 << 63:
+        wide: list[int] = np.add(np.frombuffer(offsets, "<u1"), base, dtype="<i8").tolist()
+        return wide
+    values = [base + offset for offset in offsets]
     if base + 0xFF >= 1 << 63 and max(values, default=0) >= 1 << 63:
         raise pools.cursor.fail("an int beyond 64 bits")
     return values
@@ -152,7 +180,7 @@ def _codes(pools: PoolReader, n: int) -> Iterable[Any]:
     kind, count = pools.take(U8, 2)
     distinct = pools.take(pools.pool(kind, TEXT), count)
     codes = pools.take(U8, n)
-    if n and max(codes) >= count:
+    if codes.translate(None, BYTES[:count]):
         raise pools.cursor.fail(f"a code that is not below {count}")
     cells = map(distinct.__getitem__, codes)
     return _apart(cells) if kind == Kind.POOL_F64 else cells
@@ -168,28 +196,38 @@ def _decimal(pools: PoolReader, n: int) -> list[float]:
     if digits > MAX_READ_DIGITS:
         raise pools.cursor.fail(f"10**{digits} is no double")
     scale = 10**digits
-    return [value / scale for value in pools.take(pools.pool(kind, I64), n)]
+    ints = pools.take(pools.pool(kind, I64), n)
+    if n < NUMPY_ITEMS or kind == Kind.POOL_I64:  # ints of up to 32 bits are doubles, so either way divides alike
+        return [value / scale for value in ints]
+    floats: list[float] = (np.frombuffer(ints, NUMBER_TYPES[kind - FIRST_POOLED]) / scale).tolist()
+    return floats
 
 
 def _some(pools: PoolReader, n: int) -> list[Any]:
-    (kind,) = pools.take(U8, 1)
+    kind = pools.item(U8)
     present = pools.take(U8, n)
-    if n and max(present) > 1:
+    if present.strip(_BITS):
         raise pools.cursor.fail("neither present nor absent")
-    items = iter(pools.take(pools.pool(kind, TEXT), sum(present)))
+    if not FIRST_POOLED <= kind < NULLABLE:
+        raise pools.cursor.fail(f"a kind that may not stand here: 0x{kind:02x}")
+    items = iter(CELL_READERS[kind](pools, present.count(1)))
     return [next(items) if there else None for there in present]
 
 
-_READERS: Final[tuple[Read, ...]] = (
-    *(_constant(value) for value in _CONSTANTS.values()),
-    *(_plain(pool) for pool in range(POOLS)),
-    _bools,
-    _mixed,
-    _const,
-    _steps,
-    _frame,
-    _codes,
-    _decimal,
-    _some,
-)
-"""By kind, from NONE to POOL_SOME."""
+CELL_READERS: Final[dict[int, Read]] = {
+    **{kind: _constant(value) for kind, value in _CONSTANTS.items()},
+    **{int(kind): _numbers(pool) for pool, kind in enumerate(KIND_OF_POOL)},
+    Kind.POOL_U8: _plain(U8),
+    Kind.POOL_TEXT: _plain(TEXT),
+    Kind.POOL_BOOL: _bools,
+    Kind.POOL_MIXED: _mixed,
+    Kind.POOL_CONST: _const,
+    Kind.POOL_STEPS: _steps,
+    Kind.POOL_FRAME: _frame,
+    Kind.POOL_CODES: _codes,
+    Kind.POOL_DECIMAL: _decimal,
+    Kind.POOL_SOME: _some,
+}
+"""Kind -> the function of (reader, n) that gives the cells of a column; total over the kinds that live in the pools."""
+
+assert len(CELL_READERS) == POOLS + 11

@@ -31,9 +31,9 @@ def write_bits(sink: Sink, values: NDArray[np.bool_]) -> None:
             blocks.write_const(sink, int(values[0]), n)
             return
         if n >= costs.BITS_RUNS_MIN_ITEMS:
-            changes = np.flatnonzero(values[1:] != values[:-1])
-            if (changes.size + 1) * costs.BITS_MIN_MEAN_RUN <= n:
-                lengths = np.diff(changes, prepend=-1, append=n - 1).astype("<i8", copy=False)
+            changes = values[1:] != values[:-1]
+            if (np.count_nonzero(changes) + 1) * costs.BITS_MIN_MEAN_RUN <= n:
+                lengths = np.diff(np.flatnonzero(changes), prepend=-1, append=n - 1).astype("<i8", copy=False)
                 blocks.write_runs(sink, int(values[0]), lengths, write_ints)
                 return
     blocks.write_packed(sink, values)

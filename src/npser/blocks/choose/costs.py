@@ -16,8 +16,8 @@ __all__ = [
     "BITS_BLOCK_NS",
     "BITS_MIN_ITEMS",
     "BITS_NS",
-    "BITS_WIDTH_BLOCK_NS",
-    "BITS_WIDTH_NS",
+    "BITS_PAIR_BLOCK_NS",
+    "BITS_PAIR_NS",
     "BYTES_BLOCK_NS",
     "BYTES_NS",
     "BYTE_NS",
@@ -26,7 +26,10 @@ __all__ = [
     "DICT_BLOCK_NS",
     "DICT_MAX_SHARE",
     "DICT_NS",
+    "FAR_STEPS",
     "FEW_ITEMS",
+    "GLANCE",
+    "GLANCE_DISTINCT",
     "MIN_MEAN_RUN",
     "NESTED_FLOOR_NS",
     "OUTLIER_SHARE",
@@ -39,11 +42,14 @@ __all__ = [
     "SAMPLE_WINDOW",
     "SAMPLE_WINDOWS",
     "SHARED_NS",
+    "UNUSED",
     "VARINT_BLOCK_NS",
     "VARINT_BYTE_NS",
     "VARINT_NS",
     "VIEW_BLOCK_NS",
     "VIEW_NS",
+    "WIDE_BLOCK_NS",
+    "WIDE_NS",
     "WORTHWHILE",
 ]
 
@@ -53,16 +59,22 @@ that saves half a byte an item of a block of thousands; benchmarks/thresholds.py
 
 VIEW_BLOCK_NS: Final = 2300.0  # benchmarks/thresholds.py::sweep_frames, 8, 16, 32 and 64 bits
 VIEW_NS: Final = 0.2
-BYTES_BLOCK_NS: Final = 6100.0  # benchmarks/thresholds.py::sweep_frames, 24, 40, 48 and 56 bits
-BYTES_NS: Final = 0.6
-BITS_BLOCK_NS: Final = 8000.0  # benchmarks/thresholds.py::sweep_frames, the other widths, and for each bit of width
-BITS_WIDTH_BLOCK_NS: Final = 280.0
-BITS_NS: Final = 1.0
-BITS_WIDTH_NS: Final = 0.02
+BYTES_BLOCK_NS: Final = 5300.0  # benchmarks/thresholds.py::sweep_frames, 24, 40, 48 and 56 bits
+BYTES_NS: Final = 0.45
+BITS_BLOCK_NS: Final = 6500.0  # benchmarks/thresholds.py::sweep_frames, the other widths up to 30 bits
+BITS_NS: Final = 0.5
+BITS_PAIR_BLOCK_NS: Final = 3300.0  # for each pair of values that begins at another place within the byte
+BITS_PAIR_NS: Final = 0.2
+WIDE_BLOCK_NS: Final = 20000.0  # benchmarks/thresholds.py::sweep_frames, 31, 41, 57 and 61 bits
+WIDE_NS: Final = 2.3
+UNUSED: Final = 4 / 3  # so much wider than its bits may a frame be to be coarser: whole bytes are read twice as fast as
+# half bytes, and those as bits, and written so; benchmarks/thresholds.py::sweep_frames
 BITS_MIN_ITEMS: Final = 128  # below, even 40 bits in the place of 64 do not pay the block; sweep_frames
 
 DELTA_BLOCK_NS: Final = 3500.0  # on top of the differences; benchmarks/thresholds.py::sweep_delta
 DELTA_NS: Final = 0.6
+FAR_STEPS: Final = 0.25  # neighbours further apart than half of what the middle half of the values spans: where there
+# are more, the differences are as wide as the values; benchmarks/thresholds.py::sweep_chosen
 VARINT_BLOCK_NS: Final = 22000.0  # benchmarks/thresholds.py::sweep_varint
 VARINT_NS: Final = 1.5
 VARINT_BYTE_NS: Final = 2.5
@@ -83,6 +95,8 @@ NESTED_FLOOR_NS: Final = 5500.0  # no encoding but a frame costs less for a bloc
 WORTHWHILE: Final = 0.8  # of a frame's cost; a smaller gain pays no encoder; benchmarks/thresholds.py::sweep_chosen
 FEW_ITEMS: Final = 16  # up to this many, plans save less than they cost; benchmarks/thresholds.py::sweep_chosen
 AFFINE_CHECK: Final = 1 << 14  # items compared at a time, so that a late mismatch costs no large temporary
+GLANCE: Final = 64  # values, and pairs of neighbours, that rule out most; benchmarks/thresholds.py::sweep_chosen
+GLANCE_DISTINCT: Final = 0.9  # of those, above which no dictionary is tried
 SAMPLE_WINDOWS: Final = 16  # so many windows of so many neighbours are looked at before anything is tried on all items;
 SAMPLE_WINDOW: Final = 32  # benchmarks/thresholds.py::sweep_chosen
 
@@ -126,7 +140,7 @@ F64_NS: Final = 0.2  # to an array, as above; benchmarks/thresholds_text_floats.
 F32_BLOCK_NS: Final = 1000.0
 F32_NS: Final = 0.2
 DECIMAL_BLOCK_NS: Final = 4500.0  # with the integers; benchmarks/thresholds_text_floats.py::sweep_decimals
-DECIMAL_NS: Final = 1.0
+DECIMAL_NS: Final = 0.7
 FLOAT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks; benchmarks/thresholds_text_floats.py::sweep_float_dict
 FLOAT_DICT_NS: Final = 0.9
 FLOAT_DICT_SAMPLED: Final = 4  # values of the sample for each distinct one, before a dictionary is tried
@@ -151,5 +165,5 @@ TEXT_CODE_NS: Final = 7.0  # an item out of DICT; benchmarks/thresholds_text_flo
 TEXT_DISTINCT_NS: Final = 20.0  # a distinct one, on top of cutting it
 TEXT_DICT_BLOCK_NS: Final = 8000.0  # with both blocks
 TEXT_SAMPLE: Final = 200  # items looked at first, and one in TEXT_SAMPLE_SHARE more
-TEXT_SAMPLE_SHARE: Final = 64  # benchmarks/thresholds_text_floats.py::sweep_chosen_text
+TEXT_SAMPLE_SHARE: Final = 256  # benchmarks/thresholds_text_floats.py::sweep_chosen_text
 TEXT_NEIGHBOURS: Final = 64

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from npser.blocks import floats as blocks
 from npser.blocks.choose import costs
 from npser.blocks.choose.codes import find_codes
-from npser.blocks.choose.ints import write_ints
+from npser.blocks.choose.ints import write_ints, write_scaled_ints
 from npser.blocks.ints import run_starts
 from npser.blocks.sink import Sink
 
@@ -39,6 +39,7 @@ NOT_F32: Final = np.uint64((1 << 29) - 1)  # mantissa bits that a float32 lacks
 LOOKED_AT = 8  # values whose digits are counted
 REFUSED = 2  # of which so many may have too many digits
 DIGITS = 16  # more do not fit an exact integer
+FEW = 32  # values among which a dictionary gives itself away
 CHUNK = 1 << 13
 HOPELESS: Final = float("inf")
 
@@ -121,7 +122,12 @@ def _cost_as_they_are(n: int) -> float:
 
 def _propose_f32(values: Floats, sample: Floats, limit: float) -> Candidate | None:
     cost = costs.F32_BLOCK_NS + values.size * (costs.F32_NS + 4 * costs.BYTE_NS)
-    if cost >= limit or (sample.view("<u8") & NOT_F32).any() or not _are_f32(sample):
+    if (
+        cost >= limit
+        or int(sample.view("<u8")[0]) & int(NOT_F32)
+        or (sample.view("<u8") & NOT_F32).any()
+        or not _are_f32(sample)
+    ):
         return None
     return Candidate(cost, _try_f32)
 
@@ -144,7 +150,11 @@ def _try_f32(sink: Sink, values: Floats) -> bool:
 def _propose_dict(values: Floats, sample: Floats, limit: float) -> Candidate | None:
     if _dict_cost(values.size, 1) >= limit:
         return None
-    table = _distinct(sample.view("<i8"))
+    words = sample.view("<i8")
+    few = words[:FEW].tolist()
+    if len(set(few)) == FEW:  # with as few different ones as a dictionary needs, some come twice
+        return None
+    table = _distinct(words)
     if table.size * costs.FLOAT_DICT_SAMPLED > sample.size:
         return None
     return Candidate(_dict_cost(values.size, table.size), partial(_try_dict, table))
@@ -190,7 +200,7 @@ class Trial(NamedTuple):
 
 def _propose_decimal(values: Floats, sample: Floats, limit: float) -> Candidate | None:
     scales = _likely_scales(sample)
-    if values.size <= costs.FLOAT_WHOLE:
+    if values.size <= costs.FLOAT_WHOLE or len(scales) == 1:
         trials = [_trial(k, values) for k in scales]
         found = [Candidate(trial.cost, partial(_write_decimals, trial)) for trial in trials]
     else:
@@ -230,12 +240,29 @@ def _likely_scales(values: Floats) -> set[int]:
 
 def _decimals(values: Floats, k: int) -> tuple[Ints, NDArray[np.bool_]]:
     """(n,) -> (n,) nearest integers to values * 10**k, and (n,) which of them give back the value, bit for bit."""
+    scaled = np.empty(values.size)
+    fits = _round(values, k, scaled, np.empty(values.size))
+    return scaled.astype("<i8"), np.ones(values.size, np.bool_) if fits is None else fits
+
+
+def _round(values: Floats, k: int, scaled: Floats, back: Floats) -> NDArray[np.bool_] | None:
+    """Nearest integers to values * 10**k into `scaled`, 0 beyond 2**53; which fit, None for all. `back` is scratch.
+
+    An integer of that range is a double, so dividing the double is what the reader does with the integer; but for the
+    sign of zero, which the integer does not have.
+    """
     with np.errstate(all="ignore"):
-        scaled = np.rint(values * POWERS[k])
-        ints = scaled.astype("<i8")
-        fits = (ints / POWERS[k]).view("<u8") == values.view("<u8")  # just what the reader does
-        fits &= np.abs(scaled) <= EXACT
-    return ints, fits
+        np.multiply(values, POWERS[k], out=scaled)
+        np.rint(scaled, out=scaled)
+        scaled += 0.0  # -0.0 becomes 0.0
+        np.divide(scaled, POWERS[k], out=back)
+        fits: NDArray[np.bool_] = back.view("<u8") == values.view("<u8")
+        if scaled.min() >= -EXACT and scaled.max() <= EXACT:  # neither holds if there is a NaN
+            return None if fits.all() else fits
+        within = np.abs(scaled) <= EXACT
+        scaled[~within] = 0.0
+        fits &= within
+    return fits
 
 
 def _cost(n: int, good: Ints, odd: float, odd_bytes: float) -> float:
@@ -258,7 +285,7 @@ def _write_decimals(trial: Trial, sink: Sink, values: Floats) -> bool:
             trial = min(trial, _trial(more, values), key=lambda trial: trial.cost)
     if trial.cost >= _cost_as_they_are(values.size):
         return False
-    write_base = partial(blocks.write_decimal, k=trial.k, ints=trial.ints, write_ints=write_ints)
+    write_base = partial(blocks.write_decimal, k=trial.k, ints=trial.ints, write_ints=write_scaled_ints)
     if trial.odd.size:
         odd = trial.odd.astype("<i8", copy=False)
         blocks.write_patched(sink, odd, values[odd], write_base, _write_plain, write_ints)
@@ -272,12 +299,15 @@ def _trial(k: int, values: Floats) -> Trial:
     n = values.size
     ints = np.empty(n, "<i8")
     places: list[NDArray[np.intp]] = []
+    scaled, back = np.empty(min(n, CHUNK)), np.empty(min(n, CHUNK))
     for start in range(0, n, CHUNK):
-        chunk = slice(start, start + CHUNK)
-        ints[chunk], fits = _decimals(values[chunk], k)
-        if not fits.all():
+        chunk = values[start : start + CHUNK]
+        m = chunk.size
+        fits = _round(chunk, k, scaled[:m], back[:m])
+        ints[start : start + m] = scaled[:m]
+        if fits is not None:
             places.append(np.flatnonzero(~fits) + start)
-            if sum(part.size for part in places) > n * costs.MAX_LIKE_EXCEPTIONS:
+            if sum(part.size for part in places) > (start + m) * costs.MAX_LIKE_EXCEPTIONS:
                 return Trial(HOPELESS, k, ints, np.concatenate(places))
     if not places:
         return Trial(_cost(n, ints, 0, 0), k, ints, np.empty(0, np.intp))
