@@ -1,24 +1,16 @@
 """Who may be built: the one gate between names on the wire and classes.
 
-Strategy: a name is looked up among the classes that the caller handed over, and nowhere else. Nothing is imported,
-no module is searched, a subclass is not its base.
+Strategy: a name is looked up among the classes that the caller handed over, then among those that the program
+registered, and nowhere else. Nothing is imported, no module is searched, a subclass is not its base.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from npser.types.registry import class_name, find_registered, wire_name
+
 __all__ = ["NO_CLASSES", "Allow", "class_name"]
-
-
-def class_name(cls: type) -> str:
-    """The name of a class on the wire.
-
-    >>> import fractions
-    >>> class_name(fractions.Fraction)
-    'fractions:Fraction'
-    """
-    return f"{cls.__module__}:{cls.__qualname__}"
 
 
 class Allow:
@@ -45,14 +37,15 @@ class Allow:
         for name, cls in pairs:
             if not isinstance(cls, type):
                 raise TypeError(f"classes takes classes, not {cls!r}")
-            key = class_name(cls) if name is None else name
+            key = wire_name(cls) if name is None else name
             if self._classes.setdefault(key, cls) is not cls:
                 raise TypeError(f"two classes are named {key}; pass a mapping of wire names to classes")
 
     def find(self, name: str) -> type | None:
         """The allowed class of that name, or None."""
-        return self._classes.get(name)
+        found = self._classes.get(name)
+        return find_registered(name) if found is None else found
 
 
 NO_CLASSES = Allow()
-"""The default: objects decode to placeholders."""
+"""The default: objects of classes that are not registered decode to placeholders."""

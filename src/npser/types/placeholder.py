@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from typing import Any, Literal
 
+from npser.types.registry import stamp
+
 __all__ = ["Form", "Placeholder", "kinds_of"]
 
 Form = Literal["object", "named tuple", "state", "enum"]
@@ -25,15 +27,20 @@ class Placeholder:
         How its class is stored.
     contents : dict of str to object, or object
         Its fields; for a state what ``__getstate__`` gave; for an enum the member's name (or a flag's value).
+    version : int
+        The version of the class that stored it.
 
     >>> Placeholder("shop.models:Order", "object", {"id": 7})
     <shop.models:Order(id=7), not built: pass classes=[Order] to build it>
     """
 
-    __slots__ = ("_class_name", "_contents", "_form", "_keys")
+    __slots__ = ("_class_name", "_contents", "_form", "_keys", "_version")
 
-    def __init__(self, class_name: str, form: Form, contents: Any, keys: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, class_name: str, form: Form, contents: Any, keys: tuple[str, ...] | None = None, version: int = 0
+    ) -> None:
         self._class_name = class_name
+        self._version = version
         self._form: Form = form
         self._contents = contents
         self._keys = keys
@@ -42,6 +49,16 @@ class Placeholder:
     def class_name(self) -> str:
         """Its class, as ``module:qualified name``."""
         return self._class_name
+
+    @property
+    def version(self) -> int:
+        """The version of its class."""
+        return self._version
+
+    @property
+    def stamp(self) -> str:
+        """Name and version of its class, as the shape has them."""
+        return stamp(self._class_name, self._version)
 
     @property
     def form(self) -> Form:
@@ -92,5 +109,5 @@ def kinds_of(values: Collection[Any]) -> set[Hashable]:
     """
     met: set[Any] = set(map(type, values))
     if Placeholder in met:
-        met = {(value.form, value.class_name) if type(value) is Placeholder else type(value) for value in values}
+        met = {(value.form, value.stamp) if type(value) is Placeholder else type(value) for value in values}
     return met

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from npser.types.allow import class_name
+from npser.types.registry import ON_CHANGE, registration_of, stamp, wire_name
 
 __all__ = ["NO_DEFAULT", "NoDefault", "Schema", "StoreWay", "default_of", "schema_of", "setter", "store_way"]
 
@@ -40,12 +40,20 @@ class Schema(NamedTuple):
         Declared fields in order; None where each object has what its ``__dict__`` holds.
     slots : tuple of str
         Attributes in ``__slots__`` of a class whose fields are None: all that it has, if it has no ``__dict__``.
+    version : int
+        What is declared about it with `register`.
     """
 
     form: Literal["object", "named tuple", "state", "enum"]
     name: str
     fields: tuple[str, ...] | None
     slots: tuple[str, ...] = ()
+    version: int = 0
+
+    @property
+    def stamp(self) -> str:
+        """Name and version, as the shape has them."""
+        return stamp(self.name, self.version)
 
 
 _known: weakref.WeakKeyDictionary[type, Schema | None] = weakref.WeakKeyDictionary()
@@ -66,14 +74,27 @@ def schema_of(cls: type) -> Schema | None:
     try:
         return _known[cls]
     except KeyError:
-        schema = _known[cls] = _describe(cls)
+        schema = _known[cls] = _described(cls)
         return schema
     except TypeError:  # a metaclass without hash or weak references
-        return _describe(cls)
+        return _described(cls)
+
+
+def _described(cls: type) -> Schema | None:
+    schema = _describe(cls)
+    declared = registration_of(cls)
+    return schema if schema is None or declared is None else schema._replace(version=declared.version)
+
+
+def _forget(cls: type) -> None:
+    _known.pop(cls, None)
+
+
+ON_CHANGE.append(_forget)
 
 
 def _describe(cls: type) -> Schema | None:
-    name = class_name(cls)
+    name = wire_name(cls)
     if isinstance(cls, enum.EnumMeta):
         return Schema("enum", name, None)
     if _is_named_tuple(cls):
