@@ -31,7 +31,7 @@ from npser.columns.arraydata import DataForm
 from npser.columns.dtypecodes import MANTISSA, TWINS, UNITS, DtypeCode
 from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.limits import MAX_DEPTH, Limits
-from npser.shapes.mappings import FACTORIES
+from npser.shapes.maps import FACTORIES
 from npser.tags import MAGIC, VERSION, BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 from same import difference
 
@@ -181,6 +181,11 @@ def make_split(sink: Sink, values: list[str], cursor: Cursor) -> None:
     assert text.write_split(sink, values, chr(cursor.u8()))
 
 
+def make_radix(sink: Sink, values: list[str], _cursor: Cursor) -> None:
+    distinct, codes = number_items(values)
+    text.write_radix(sink, distinct, codes.astype("<u1"), write_text)
+
+
 MAKERS: Final[dict[str, Maker]] = {
     "IntCode.AFFINE": lambda sink, v, _: ints.write_affine(sink, int(v[0]), int(v[1] - v[0]), v.size),
     "IntCode.CONST": lambda sink, v, _: ints.write_const(sink, int(v[0]), v.size),
@@ -204,6 +209,7 @@ MAKERS: Final[dict[str, Maker]] = {
     "TextCode.LENGTHS": lambda sink, v, _: text.write_lengths(sink, v, write_ints),
     "TextCode.WTF8": lambda sink, v, _: text.write_wtf8(sink, v, write_ints),
     "TextCode.DICT": lambda sink, v, _: text.write_dict(sink, *number_items(v), write_text, write_ints),
+    "TextCode.RADIX": make_radix,
     "BytesCode.LENGTHS": lambda sink, v, _: binary.write_lengths(sink, v, write_ints),
     "BytesCode.DICT": lambda sink, v, _: binary.write_dict(sink, *number_items(v), write_bytes, write_ints),
 }

@@ -26,7 +26,7 @@ SHORT = 400
 """Payloads up to so many bytes are cut at every length."""
 
 OFTEN = 30
-"""Readings after which a shape is hot."""
+"""Readings after which a shape is hot, and writings after which a document is known."""
 
 NOT_EVERYWHERE: Final = {"DtypeCode.STRING", "DtypeCode.LONGDOUBLE", "DtypeCode.CLONGDOUBLE", "DtypeCode.TWIN"}
 """Codes that only some machines can read."""
@@ -98,6 +98,14 @@ def test_write(vector: Vector) -> None:
     skip_if_not_for_here(vector)
     identity: Any = "preserve" if vector.preserve else "objects"
     assert npser.dumps(evaluate(vector.value or ""), identity=identity).hex() == vector.data.hex()
+
+
+@pytest.mark.parametrize("vector", [vector for vector in VALUES if vector.canonical], ids=str)
+def test_write_so_often_that_it_is_known(vector: Vector) -> None:
+    skip_if_not_for_here(vector)
+    identity: Any = "preserve" if vector.preserve else "objects"
+    value = evaluate(vector.value or "")
+    assert {npser.dumps(value, identity=identity).hex() for _ in range(OFTEN)} == {vector.data.hex()}
 
 
 @pytest.mark.parametrize("vector", VALUES, ids=str)

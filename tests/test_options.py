@@ -887,7 +887,7 @@ def test_items_and_expansion_raised_and_lowered() -> None:
     assert npser.loads(data, limits=npser.Limits(items=0, expansion=200)) == [7] * 1000
     with pytest.raises(LimitError):
         npser.loads(data, limits=npser.Limits(items=0, expansion=8))
-    more = payload(LIST + LEAF, Slot(Kind.INT, const(2 * 10**6)), NONE)
+    more = payload(LIST + LEAF, pooled(2 * 10**6), NONE)
     with pytest.raises(LimitError):
         npser.loads(more)
     assert npser.loads(more, limits=npser.Limits(items=5 * 10**6)) == [None] * (2 * 10**6)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import npser
-from npser.shapes import build
+from npser.shapes import build, node, writer
 from npser.shapes.cache import ShapeCache
+from npser.shapes.keysets import KeySets
 from same import difference
 from values import CLASSES, MAKERS
 
@@ -21,12 +22,18 @@ THREADS = 8
 
 def values() -> list[Any]:
     made = [{"name": name, "column": make(7), "rows": [{"v": value} for value in make(3)]} for name, make in MAKERS.items()]
-    return [*made, [{"id": i, "name": f"row {i}", "tags": ["a", "b"]} for i in range(600)], list(range(1000))]
+    documents = [{f"key {i}": i, "note": note, "in": {"a": [i]}} for i in range(30) for note in (None, "x", 0.5, 1j)]
+    rows = [{"name": "rows", "id": i, "tags": ["a", "b"]} for i in range(600)]
+    return [*made, *[{"name": "document", **document} for document in documents], rows, list(range(1000))]
 
 
 def test_threads_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "HOT_AFTER", 3)
-    monkeypatch.setattr(build, "SHAPES", ShapeCache(shapes=16))  # so that shapes are forgotten while others use them
+    # so that shapes and key sets are forgotten while others use them
+    monkeypatch.setattr(build, "SHAPES", ShapeCache(shapes=16))
+    key_sets = KeySets(count=8)
+    for module in (node, writer):
+        monkeypatch.setattr(module, "KEY_SETS", key_sets)
     work = [(value, npser.dumps(value)) for value in values()]
     wrong: list[str] = []
     stop = time.monotonic() + SECONDS

@@ -3,7 +3,7 @@
 >>> import npser
 >>> data = npser.dumps({"ids": list(range(1000)), "name": "köln"})
 >>> len(data), npser.loads(data) == {"ids": list(range(1000)), "name": "köln"}
-(37, True)
+(36, True)
 """
 
 from npser.codec import decode_into, dump, dumps, load, loads
@@ -19,8 +19,9 @@ from npser.errors import (
     TruncatedError,
 )
 from npser.limits import Limits
-from npser.shapes.mappings import MISSING
+from npser.shapes.patterns import MISSING
 from npser.types.placeholder import Placeholder
+from npser.types.registry import register, unregister
 
 __version__ = "0.1.0"
 
@@ -43,4 +44,6 @@ __all__ = [
     "dumps",
     "load",
     "loads",
+    "register",
+    "unregister",
 ]

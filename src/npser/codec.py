@@ -1,4 +1,4 @@
-"""The verbs: dumps, loads, dump, load, decode_into."""
+"""The verbs: dumps, loads, dump, load, decode_into, dumps_signed, loads_signed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,31 @@ from typing import IO, Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.decoder import decode
+from npser.decoder import decode, open_buffer
 from npser.encoder import encode
-from npser.errors import DecodeError
+from npser.envelope.layers import INSIDE_A_SEAL, open_layers
+from npser.envelope.seal import Key, Seal
+from npser.errors import DecodeError, SignatureError
 from npser.limits import Limits
-from npser.shapes.policy import Copies, Numbers, Policy, Tables
+from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Tables, Unknown
 from npser.types.allow import NO_CLASSES, Allow
 
-__all__ = ["decode_into", "dump", "dumps", "load", "loads"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "RAISE",
+    "Classes",
+    "Identity",
+    "decode_into",
+    "decode_sealed",
+    "dump",
+    "dumps",
+    "dumps_signed",
+    "load",
+    "loads",
+    "loads_signed",
+    "make_policy",
+    "one_of",
+]
 
 Identity = Literal["objects", "preserve"]
 Classes = Iterable[type] | Mapping[str, type]
@@ -23,7 +40,18 @@ Classes = Iterable[type] | Mapping[str, type]
 DEFAULT_LIMITS = Limits()
 
 
-def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+class _Raise:
+    """No default: an error is raised."""
+
+    def __repr__(self) -> str:
+        return "<raise>"
+
+
+RAISE: Final = _Raise()
+
+
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise a ValueError that names the choices if the value of an option is none of them."""
     if value not in choices:
         raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
 
@@ -36,17 +64,29 @@ _NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
 }
 
 
-def _policy(classes: Classes, numbers: Numbers, tables: Tables, copy: Copies) -> Policy:
+def make_policy(
+    classes: Classes,
+    numbers: Numbers,
+    tables: Tables,
+    copy: Copies,
+    unknown: Unknown = "placeholder",
+    extra_fields: ExtraFields = "drop",
+) -> Policy:
+    """The options of `loads` as one value, checked."""
     try:
         policy = _NO_CLASSES.get((numbers, tables, copy))
     except TypeError:  # one of them cannot be hashed
         policy = None
     if policy is None:
-        _one_of("numbers", numbers, get_args(Numbers))
-        _one_of("tables", tables, get_args(Tables))
-        _one_of("copy", copy, get_args(Copies))
+        one_of("numbers", numbers, get_args(Numbers))
+        one_of("tables", tables, get_args(Tables))
+        one_of("copy", copy, get_args(Copies))
         raise AssertionError  # one of the three has raised
-    return Policy(Allow(classes), numbers, tables, copy) if classes else policy
+    if not classes and unknown == "placeholder" and extra_fields == "drop":
+        return policy
+    one_of("unknown", unknown, get_args(Unknown))
+    one_of("extra_fields", extra_fields, get_args(ExtraFields))
+    return Policy(Allow(classes), numbers, tables, copy, unknown, extra_fields)
 
 
 def dumps(
@@ -76,7 +116,7 @@ def dumps(
         ...
     npser.errors.EncodeError: cannot encode builtins.object: ... in $['when']
     """
-    _one_of("identity", identity, ("objects", "preserve"))
+    one_of("identity", identity, ("objects", "preserve"))
     return encode(value, default=default, preserve=identity == "preserve")
 
 
@@ -87,16 +127,18 @@ def loads(
     numbers: Numbers = "list",
     tables: Tables = "rows",
     copy: Copies = "always",
+    unknown: Unknown = "placeholder",
+    extra_fields: ExtraFields = "drop",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
-    """Decode a payload.
+    """Decode a payload, a compressed or checked one as well.
 
     Parameters
     ----------
     data : buffer
         bytes, bytearray, memoryview, mmap: anything contiguous.
     classes : iterable of classes, or mapping of wire name to class
-        The classes that may be built. Objects of others become a `Placeholder`, which keeps their name and fields.
+        The classes that may be built, besides those that the program has registered.
     numbers : {"list", "array"}
         ``"array"`` gives lists of ints, of floats and of bools as arrays of int64, float64 and bool. Empty lists and
         lists with anything else in them stay lists, and so do those inside the containers of a payload that
@@ -108,20 +150,26 @@ def loads(
     copy : {"always", "never"}
         ``"always"`` gives arrays that are writable and own their memory. ``"never"`` gives read-only arrays, which
         look into `data` where it holds their elements as they are; they keep it alive.
+    unknown : {"placeholder", "refuse"}
+        What becomes of an object of another class: a `Placeholder`, which keeps its class name and fields, or
+        a `ClassNotAllowedError`.
+    extra_fields : {"drop", "refuse"}
+        What becomes of a stored field that its class has no more: it is left out, or it is a `DecodeError`.
     limits : Limits
         What the payload may ask for.
 
     Raises
     ------
     DecodeError
-        And nothing else, whatever the bytes are; ``pos`` and ``path`` say where.
+        And nothing else, whatever the bytes are; ``pos`` and ``path`` say where. Sealed bytes are a `SignatureError`:
+        `loads_signed` reads them.
 
     >>> loads(dumps({"ids": [3, 4, 5], "at": (1.5, None)}))
     {'ids': [3, 4, 5], 'at': (1.5, None)}
     >>> loads(dumps([{"id": 1, "x": 0.5}, {"id": 2, "x": 1.5}]), tables="columns", numbers="array")
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
-    return decode(data, policy=_policy(classes, numbers, tables, copy), limits=limits)
+    return decode(data, make_policy(classes, numbers, tables, copy, unknown, extra_fields), limits)
 
 
 def dump(
@@ -173,7 +221,7 @@ def decode_into(data: Any, out: NDArray[Any], *, limits: Limits = DEFAULT_LIMITS
     """
     if not isinstance(out, np.ndarray) or not out.flags.writeable:
         raise DecodeError("decode_into needs a writable array")
-    found = decode(data, policy=Policy(NO_CLASSES, "array", "rows", "never"), limits=limits)
+    found = decode(data, Policy(NO_CLASSES, "array", "rows", "never"), limits)
     if isinstance(found, list) and not found:
         found = np.empty(0, out.dtype)
     if not isinstance(found, np.ndarray):
@@ -184,3 +232,94 @@ def decode_into(data: Any, out: NDArray[Any], *, limits: Limits = DEFAULT_LIMITS
             f"the payload holds {found.dtype} of shape {found.shape}, the array is {out.dtype} of shape {out.shape}"
         )
     np.copyto(out, found)
+
+
+def dumps_signed(
+    value: object,
+    key: Key,
+    *,
+    context: bytes | str = b"",
+    identity: Identity = "objects",
+    default: Callable[[Any], Any] | None = None,
+) -> bytes:
+    """Encode a value and seal it, so that `loads_signed` can tell whether somebody without the key changed it.
+
+    Parameters
+    ----------
+    value : object
+        As `dumps` takes it, and so are `identity` and `default`.
+    key : bytes, or sequence of bytes
+        A secret of 16 bytes or more, better 32: ``secrets.token_bytes(32)``. Of several keys the first one seals.
+    context : bytes or str
+        What the bytes are for, such as the name of the cache and the entry's key; only the same context opens them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a key that is no key, or too short.
+    EncodeError
+        For what could not be given back exactly.
+
+    >>> key = bytes(range(32))
+    >>> data = dumps_signed({"user": 7}, key, context="session")
+    >>> loads_signed(data, key, context="session")
+    {'user': 7}
+    >>> loads_signed(data, key, context="cart", default=None) is None
+    True
+    """
+    return Seal(key, context).close(dumps(value, identity=identity, default=default))
+
+
+def loads_signed(
+    data: Any,
+    key: Key,
+    *,
+    context: bytes | str = b"",
+    default: Any = RAISE,
+    classes: Classes = (),
+    numbers: Numbers = "list",
+    tables: Tables = "rows",
+    copy: Copies = "always",
+    unknown: Unknown = "placeholder",
+    extra_fields: ExtraFields = "drop",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Any:
+    """Verify a seal and then decode; nothing is parsed before that.
+
+    Parameters
+    ----------
+    data : buffer
+        What `dumps_signed` or a `Codec` with a key gave. A buffer that is not bytes is copied first.
+    key : bytes, or sequence of bytes
+        The secret, or several with the newest first: any of them may have sealed the bytes.
+    context : bytes or str
+        The one that was given to `dumps_signed`.
+    default : object, optional
+        Returned where a `SignatureError` would be raised, so that a poisoned entry is a miss. What verifies and then
+        does not decode was written by a holder of the key, and always raises.
+    classes, numbers, tables, copy, unknown, extra_fields, limits
+        As in `loads`. With ``copy="never"``, views look into the copy.
+
+    Raises
+    ------
+    SignatureError
+        The bytes are not sealed, or not with one of the keys for this context, whatever else is wrong with them.
+    DecodeError
+        They are sealed, but not a payload; or `data` is no buffer at all.
+    TypeError, ValueError
+        For a key that is no key, or too short.
+    """
+    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields)
+    return decode_sealed(data, Seal(key, context), policy, limits, default)
+
+
+def decode_sealed(data: Any, seal: Seal, policy: Policy, limits: Limits, default: Any) -> Any:
+    """What `loads_signed` does, with its options made ready."""
+    try:
+        # bytes, so that nobody who shares the buffer changes it between verifying and parsing
+        inner = seal.open(data if type(data) is bytes else bytes(open_buffer(data)))
+    except SignatureError:
+        if default is RAISE:
+            raise
+        return default
+    return decode(open_layers(inner, limits, INSIDE_A_SEAL), policy, limits)

@@ -11,6 +11,7 @@ from npser.blocks.ints import LIST_READERS as INT_LIST_READERS
 from npser.blocks.ints import READERS as INT_READERS
 from npser.columns.bigints import size_of
 from npser.columns.kinds import NUMBER_READERS, READERS
+from npser.envelope.layers import open_layers
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
 from npser.limits import Limits
@@ -39,18 +40,24 @@ def open_buffer(data: Any) -> memoryview:
         raise DecodeError(f"loads takes bytes or a contiguous buffer, not {type(data).__name__}: {error}") from None
 
 
-def decode(data: Any, *, policy: Policy, limits: Limits) -> Any:
-    """Decode one payload that fills the buffer exactly.
+def decode(data: Any, policy: Policy, limits: Limits) -> Any:
+    """Decode one payload that fills the buffer exactly, out of the envelopes that need no key.
 
     Raises
     ------
     DecodeError
-        And nothing else, whatever the bytes are.
+        And nothing else, whatever the bytes are. `pos` counts from the start of the payload, so within an envelope
+        it is not that of the buffer.
     """
-    buf = open_buffer(data)
+    buf = memoryview(data) if type(data) is bytes else open_buffer(data)
     size = len(buf)
     if size < 3 or buf[0] != MAGIC or buf[1] != VERSION:
-        raise _not_ours(buf)
+        buf = open_layers(buf, limits)
+        size = len(buf)
+        if size < 3 or buf[0] != MAGIC or buf[1] != VERSION:
+            raise _not_ours(buf)
+    if size > limits.bytes:
+        raise LimitError(f"a payload of {size} bytes, and Limits(bytes={limits.bytes})")
     lead = buf[2]
     cursor = Cursor(buf, 3, size, limits.budget(size))
     if lead < Lead.SHORT_SHAPE:
@@ -60,7 +67,7 @@ def decode(data: Any, *, policy: Policy, limits: Limits) -> Any:
             raise LimitError("the payload asks for more memory than there is") from error
     length = lead & 0x7F if lead < Lead.LONG_SHAPE else cursor.uvarint()
     pos = cursor.pos
-    program = load_shape(bytes(cursor.take(length)), pos, limits.depth)
+    program = load_shape(cursor.take(length).tobytes(), pos, limits.depth)
     return build_value(program, cursor, policy)
 
 

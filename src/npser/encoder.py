@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
-from npser.columns.kinds import LEAF_TYPES, write_column
+from npser.columns.kinds import LEAF_TYPES, number_column, write_column
 from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest
+from npser.columns.texts import encode_if_text
 from npser.errors import EncodeError
 from npser.limits import Limits
+from npser.shapes.documents import DOCUMENTS
 from npser.shapes.infer import CHOOSY, write_shape
 from npser.shapes.leaves import OpenBatchError
 from npser.shapes.writer import ShapeWriter
@@ -26,6 +29,8 @@ from npser.tags import MAGIC, VERSION, Kind, Lead
 __all__ = ["HEADER", "MAX_SHORT_BYTES", "encode"]
 
 HEADER: Final = bytes((MAGIC, VERSION))
+_LEAF_LIST: Final = HEADER + bytes((Lead.LEAF_LIST,))
+_LIMITS: Final = Limits()
 
 MAX_SHORT_BYTES = 0x3FFF
 
@@ -126,8 +131,9 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) 
     """
     if type(value) in LEAF_TYPES and (default is None or type(value) not in CHOOSY):
         return _SINGLES.get(type(value), _single_column)(value)
-    payload, expanded = _encode_container(value, Sink(), default, preserve=preserve)
-    if expanded > Limits().budget(len(payload)):
+    found = _encode_document(value) if type(value) is dict and default is None and not preserve else None
+    payload, expanded = found or _encode_container(value, Sink(), default, preserve=preserve)
+    if expanded > _LIMITS.budget(len(payload)):
         # a reader would refuse this much out of so few bytes: store at least a bit for every item
         payload, _ = _encode_container(value, Sink(budget=0), default, preserve=preserve)
     return payload
@@ -137,6 +143,13 @@ def _encode_container(
     value: Any, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool
 ) -> tuple[bytes, int]:
     if type(value) is list:
+        numbers = number_column(value)
+        if numbers is not None:
+            return _encode_list(*numbers, sink), sink.expanded
+        if type(next(iter(value), None)) is str:
+            payload = _encode_text_list(value, sink)
+            if payload is not None:
+                return payload, sink.expanded
         met = set(map(type, value))
         if (
             met <= LEAF_TYPES
@@ -147,27 +160,46 @@ def _encode_container(
     return _encode_shaped(value, sink, default, preserve=preserve), sink.expanded
 
 
+def _encode_text_list(values: list[Any], sink: Sink) -> bytes | None:
+    """A list of strings, or None if any item is something else."""
+    n = len(values)
+    sink.out += HEADER
+    sink.u8(Lead.LEAF_LIST)
+    sink.uvarint(n)
+    payload = encode_if_text(sink, values, n)
+    if payload is None:
+        sink.out.clear()
+    return payload
+
+
 def _encode_leaf_list(values: list[Any], met: set[type], sink: Sink) -> bytes:
-    out = sink.out
+    try:
+        return _encode_list(len(values), partial(_write_leaves, values, met), sink)
+    except EncodeError as error:
+        error.path = f"$[{error.item or 0}]"
+        raise
+
+
+def _write_leaves(values: list[Any], met: set[type], sink: Sink) -> None:
     if values:
-        try:
-            write_column(sink, values, met)
-        except EncodeError as error:
-            error.path = f"$[{error.item or 0}]"
-            raise
+        write_column(sink, values, met)
     else:
         sink.u8(Kind.NONE)
-    head = Sink()
-    head.out += HEADER
-    if out[0] == Kind.INT:
-        head.u8(Lead.INT_LIST + out[1])
-        head.uvarint(len(values))
-        head.out += memoryview(out)[2:]
-    else:
-        head.u8(Lead.LEAF_LIST)
-        head.uvarint(len(values))
-        head.out += out
-    return bytes(head.out)
+
+
+def _encode_list(n: int, write: Callable[[Sink], None], sink: Sink) -> bytes:
+    """n leaves, which `write` writes as a column."""
+    out = sink.out
+    out += _LEAF_LIST
+    sink.uvarint(n)
+    start = len(out)
+    write(sink)
+    if out[start] == Kind.INT:  # the lead says that, and the code of the block: the head moves up, over those two
+        head = out[:start]
+        head[2] = Lead.INT_LIST + out[start + 1]
+        out[2 : start + 2] = head
+        del out[:2]
+    return bytes(out)
 
 
 def _encode_shaped(
@@ -182,6 +214,20 @@ def _encode_shaped(
         sink.expanded = start
         w = ShapeWriter(sink, default, preserve=preserve, apart=True)
         write_shape(w, value)
+    return _finish(w)
+
+
+def _encode_document(value: dict[Any, Any]) -> tuple[bytes, int] | None:
+    """A dict whose keys were met often, or None where it has to go the other way."""
+    sink = Sink()
+    try:
+        w = DOCUMENTS.write(value, lambda: ShapeWriter(sink, None, preserve=False))
+    except Exception:  # the other way says what is wrong
+        return None
+    return None if w is None else (_finish(w), sink.expanded)
+
+
+def _finish(w: ShapeWriter) -> bytes:
     head = Sink()
     head.out += HEADER
     shape = w.shape.out

@@ -70,7 +70,13 @@ class EncodeError(NpserError, TypeError):
 
 
 class DecodeError(NpserError, ValueError):
-    """The bytes are not a well-formed payload."""
+    """The bytes are not a well-formed payload.
+
+    A reader of columns side by side knows the one at fault only as `item`, its index among them; the decoder turns that
+    into `path`.
+    """
+
+    item: int = 0
 
 
 class TruncatedError(DecodeError, EOFError):

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["MAX_DEPTH", "Limits"]
+__all__ = ["INFLATION", "MAX_DEPTH", "Limits"]
 
 MAX_DEPTH = 512
 """Containers within containers, for writer and reader alike, on every platform and thread."""
+
+INFLATION = 32
+"""Bytes that each compressed byte may become: more than twice of what honest payloads need, see
+benchmarks/thresholds_envelope.py, `ratios`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +29,30 @@ class Limits:
     items : int
         Items that the payload may hold without storing at least one bit for each
         (arithmetic sequences, constants, runs).
+    bytes : int
+        The size of the payload, after decompression.
     expansion : int
         Such items that each byte of the payload adds to that budget.
 
     >>> Limits().budget(1000)
     1056576
+    >>> Limits().inflated(1000)
+    163072
     """
 
     depth: int = MAX_DEPTH
     items: int = 1 << 20
+    bytes: int = 1 << 30
     expansion: int = 8
 
     def budget(self, nbytes: int) -> int:
         """How many items a payload of `nbytes` bytes may hold beyond those it stores."""
         return self.items + self.expansion * nbytes
+
+    def inflated(self, nbytes: int) -> int:
+        """How many bytes `nbytes` compressed ones may become: an eighth of `items`, and `INFLATION` for each.
+
+        A stored item takes at least a bit, so a few bytes become no more items through compression than they may
+        through constants and runs.
+        """
+        return min(self.bytes, (self.items >> 3) + INFLATION * nbytes)

@@ -58,6 +58,7 @@ class TextCode(IntEnum):
     LENGTHS = 0x01  # int(n) code points each | uvarint nbytes | nbytes
     WTF8 = 0x02  # int(n) code points each | uvarint nbytes | nbytes    surrogates as three bytes each
     DICT = 0x03  # uvarint d | text(d) distinct | int(n) codes       0 <= code < d
+    RADIX = 0x04  # uvarint d 2..256 | text(d) distinct | ceil(n/k) u16    k codes a word, digits to the base d, lowest first; d**k <= 65536
 
 
 class BytesCode(IntEnum):
@@ -86,7 +87,8 @@ class Kind(IntEnum):
     POOL_FRAME = 0x0D  # a kind POOL_U8..POOL_I64 from the pool of u8, base from that pool, n of the pool of u8    base + i-th
     POOL_CODES = 0x0E  # a kind POOL_U8..POOL_TEXT and d from the pool of u8, d items of that pool, n codes of the pool of u8
     POOL_DECIMAL = 0x0F  # a kind POOL_U8..POOL_I64 and k from the pool of u8, n of that pool    int / 10**k, correctly rounded
-    POOL_SOME = 0x10  # a kind POOL_U8..POOL_TEXT from the pool of u8, n of the pool of u8 (1 present, 0 None), the items present
+    POOL_SOME = 0x10  # a kind POOL_U8..POOL_DECIMAL and n of the pool of u8 (1 present, 0 None), then the items present as a column of that kind
+    POOL_COPIES = 0x11  # of lengths only: d, then n codes if d > 1, then d lengths from the pool of u8    the items of d distinct sequences
 
     INT = 0x18  # int(n)
     FLOAT = 0x19  # float(n)

@@ -1,8 +1,9 @@
 """Which codes the reader meets: the literal tables of the reader, with every entry replaced by one that notes its code.
 
 Strategy: every code of the wire has its entry in a table of readers, so nothing needs to be parsed a second time, and a
-code that no table has cannot be met. The kinds of slots are taken from where they all stand together. The cache of shapes
-is put aside, for a shape out of it is not read again.
+code that no table has cannot be met. Leaves have an entry of their own, for a run of them is one node. The kinds of
+slots are taken from where they all stand together. The cache of shapes is put aside, for a shape out of it is not read
+again.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any, Final
 
 import pytest
 
-from npser import decoder
+from npser import codec, decoder
 from npser.blocks import binary, bits, floats, ints, text
+from npser.blocks.cursor import Cursor
 from npser.columns import anyints, dtypes, kinds, slots
 from npser.columns.dtypecodes import DtypeCode
-from npser.shapes import build
+from npser.shapes import build, node
 from npser.shapes.cache import ShapeCache
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 
@@ -28,6 +30,7 @@ Table = dict[int, Any]
 
 TABLES: Final[tuple[tuple[Table, type[IntEnum]], ...]] = (
     (ints.READERS, IntCode),
+    (ints.COMPACT_READERS, IntCode),
     (ints.LIST_READERS, IntCode),
     (floats.READERS, FloatCode),
     (floats.LIST_READERS, FloatCode),
@@ -37,6 +40,7 @@ TABLES: Final[tuple[tuple[Table, type[IntEnum]], ...]] = (
     (binary.READERS, BytesCode),
     (kinds.READERS, Kind),
     (kinds.NUMBER_READERS, Kind),
+    (kinds.DENSE_READERS, Kind),
     (anyints._READERS, Kind),
     (decoder._SINGLES, Kind),
     (build.PARSERS, Node),
@@ -98,23 +102,38 @@ def tracing() -> Iterator[set[str]]:
             met.add(name_of(Node.PRESERVE))
         return program
 
-    def begin_slots(reader: slots.SlotReader, *args: Any) -> None:
-        real_begin(reader, *args)
-        met.update(name_of(Kind(kind)) for kind in reader.kinds if kind in KINDS)
+    def open_slots(*args: Any) -> Any:
+        singles, numbers, reader = slots.open_slots(*args)
+        met.update(name_of(Kind(kind)) for kind in singles + reader.kinds if kind in KINDS)
+        if Kind.BIGINT in singles + reader.kinds:
+            met.add(name_of(BytesCode.LENGTHS))
+        return singles, numbers, reader
 
-    def open_buffer(data: Any) -> memoryview:
-        buf = real_open(data)
-        if len(buf) > 2 and (lead := lead_of(buf[2])) is not None:
+    def read_shape(data: bytes, parsers: Any, leaves: Any, depth: int) -> Any:
+        return node.read_shape(data, parsers, _noting(met, Node.LEAF, leaves), depth)
+
+    def decode(data: Any, *args: Any) -> Any:
+        head = bytes(memoryview(data)[:3])
+        if len(head) > 2 and (lead := lead_of(head[2])) is not None:
             met.add(name_of(lead))
-        return buf
+        return decoder.decode(data, *args)
 
-    real_begin, real_open = slots.SlotReader.__init__, decoder.open_buffer
+    def read_codes(cursor: Cursor, n: int) -> Any:
+        head = bytes(cursor.buf[cursor.pos : min(cursor.pos + 3, cursor.end)])
+        if head in binary.PLAIN_CODES:
+            met.add(name_of(IntCode.FRAME))
+        return real_read_codes(cursor, n)
+
+    real_read_codes = binary.read_codes
     with pytest.MonkeyPatch.context() as patch:
         for table, codes in TABLES:
             for code in set(table) & set(codes):
                 patch.setitem(table, code, _noting(met, codes(code), table[code]))
         patch.setattr(build, "SHAPES", ShapeCache())
+        patch.setattr(build, "read_shape", read_shape)
+        patch.setattr(build, "open_slots", open_slots)
         patch.setattr(decoder, "load_shape", load_shape)
-        patch.setattr(decoder, "open_buffer", open_buffer)
-        patch.setattr(slots.SlotReader, "__init__", begin_slots)
+        patch.setattr(codec, "decode", decode)
+        for module in (binary, text):
+            patch.setattr(module, "read_codes", read_codes)
         yield met

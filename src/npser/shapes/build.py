@@ -8,33 +8,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.blocks.cursor import Cursor
 from npser.blocks.sink import FREE_ITEMS
-from npser.columns.slots import SlotReader
+from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
 from npser.shapes.cache import ShapeCache
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
+from npser.shapes.emit import ANY, SIGNATURE
 from npser.shapes.enums import Enums
-from npser.shapes.hot import MAX_HOT_NODES, compile_program
-from npser.shapes.leaves import Leaf, Nothing, Reference, Union
-from npser.shapes.mappings import Maps, Tables, VariedTables
+from npser.shapes.hot import compile_reader, may_be_hot
+from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
+from npser.shapes.maps import Maps
 from npser.shapes.ndarrays import Arrays, ObjectArrays
-from npser.shapes.node import Builder, Node, Program, ShapeReader, read_shape
+from npser.shapes.node import Builder, Program, read_shape
 from npser.shapes.ordered import close_in_order
 from npser.shapes.records import NamedTuples, Records, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
 from npser.shapes.states import States
+from npser.shapes.tables import Tables, VariedTables
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from npser.blocks.cursor import Cursor
+    from npser.columns.slotreader import SlotReader
+    from npser.shapes.hot import Reader
+    from npser.shapes.node import Node, ShapeReader
     from npser.shapes.policy import Policy
 
 __all__ = ["PARSERS", "SHAPES", "build_value", "load_shape"]
 
 PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
-    Tag.LEAF: Leaf.parse,
     Tag.NOTHING: Nothing.parse,
     Tag.LIST: Sequences.parse,
     Tag.TUPLE: Sequences.parse,
@@ -60,11 +64,17 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
     Tag.OBJECT_ARRAY: ObjectArrays.parse,
     Tag.ARRAY: Arrays.parse,
 }
-"""Tag -> who reads the node; total but for PRESERVE, which is not a node but a mark in front of one."""
+"""Tag -> who reads the node; total but for LEAF, of which several are one node, and for PRESERVE, which is none."""
 
-HOT_AFTER = 16
+HOT_AFTER = 32
 """Meetings after which a shape is compiled. It pays back about as many meetings later, so that no payload can make
 reading cost more than twice as much; benchmarks/thresholds_shapes.py::sweep_hot."""
+
+MAX_READERS = 8
+"""Functions a shape may have, one for each way in which its single leaves are None, numbers, texts."""
+
+MAX_SIGNATURES = 16
+"""Such ways that are counted a shape."""
 
 SHAPES: Final = ShapeCache()
 """The shapes that this process has read."""
@@ -81,7 +91,7 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
     program = SHAPES.find(data, depth)
     if program is None:
         try:
-            program = read_shape(Cursor(memoryview(data)), PARSERS, depth)
+            program = read_shape(data, PARSERS, LeafRun, depth)
         except DecodeError as error:
             error.pos = pos + (error.pos or 0)
             raise
@@ -91,44 +101,77 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
 
 def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     """Build the value of a payload whose cursor stands behind the shape."""
-    if program.hot is not None and policy.numbers == "list" and policy.tables == "rows":
-        pos, budget = cursor.pos, cursor.budget
-        try:
-            return _run_hot(program, program.hot, cursor, policy)
-        except Exception:  # whatever it is, the loops below say it with its place
-            cursor.pos, cursor.budget = pos, budget
-    else:
-        program.meetings += 1
-        if program.meetings == HOT_AFTER:
-            _compile(program)
-    return _run_loops(program, cursor, policy)
-
-
-def _compile(program: Program) -> None:
-    unrolls = not (program.preserve or program.ordered) and len(program.nodes) <= MAX_HOT_NODES
-    if unrolls and SHAPES.may_compile():
-        generated, program.hot = compile_program(program)
-        SHAPES.add_generated(generated)
-
-
-def _run_hot(program: Program, hot: Callable[..., Any], cursor: Cursor, policy: Policy) -> Any:
-    slots = SlotReader(cursor, program.slots)
-    pause()
     try:
-        return hot(Builder(slots, cursor, policy, program), slots, slots.takers(), slots.kinds)
-    finally:
-        resume()
+        kinds, numbers, slots = open_slots(cursor, program.singles, program.columns)
+    except DecodeError as error:
+        error.path = error.path or "$"
+        raise
+    if policy.numbers == "list" and policy.tables == "rows":
+        reader = find_reader(program, kinds)
+        if reader is not None:
+            budget = cursor.budget
+            try:
+                return reader.run(kinds, numbers, slots, policy)
+            except Exception:  # the loops say what is wrong
+                slots.rewind()
+                cursor.budget = budget
+    return _run_loops(program, kinds, numbers, slots, policy)
 
 
-def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
-    slots = SlotReader(cursor, program.slots)
-    b = Builder(slots, cursor, policy, program)
+def find_reader(program: Program, kinds: bytes) -> Reader | None:
+    """The generated reader for a shape with single leaves of these kinds, if it has one, or gets one now."""
+    signature = kinds.translate(SIGNATURE)
+    reader = program.readers.get(signature)
+    if reader is not None:
+        return reader
+    if program.preserve or program.ordered or not may_be_hot(program):
+        return None
+    if _meet(program, signature) == HOT_AFTER and len(program.readers) < MAX_READERS:
+        return _compile(program, signature, signature)
+    reader = program.readers.get(ANY)
+    if reader is None and signature and _meet(program, ANY) == 2 * HOT_AFTER:
+        reader = _compile(program, ANY, ANY * program.singles)
+    return reader
+
+
+def _meet(program: Program, key: bytes) -> int:
+    """Count one more meeting."""
+    met = program.meetings.get(key, 0) + 1
+    if met > 1 or key == ANY or len(program.meetings) < MAX_SIGNATURES:
+        program.meetings[key] = met
+    return met
+
+
+def _compile(program: Program, key: bytes, signature: bytes) -> Reader | None:
+    if not SHAPES.may_compile():
+        return None
+    reader = program.readers[key] = compile_reader(program, signature)
+    SHAPES.add_generated(reader.generated)
+    return reader
+
+
+def _run_loops(
+    program: Program, kinds: bytes, numbers: tuple[Any, ...], slots: SlotReader, policy: Policy
+) -> Any:
+    try:
+        leaves = read_leaves(kinds, numbers, slots)
+    except DecodeError as error:
+        error.path = error.path or program.path_of_single(error.item)
+        raise
+    singles = Singles(kinds, leaves, slots)
+    cursor = slots.cursor
+    b = Builder(singles, slots, cursor, policy, program)
     nodes = program.nodes
     frames: list[tuple[int, Any]] = []
     try:
         counts = b.counts
         for node in nodes:
+            if node.single:
+                frames.append((1, node.open(b, 1)))
+                continue
             n = counts.pop()
+            if node.width > 1:
+                del counts[1 - node.width :]
             if n > FREE_ITEMS and node.container and not node.slots:
                 b.charge(n)
             frames.append((n, node.open(b, n)))
@@ -145,7 +188,7 @@ def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
     except DecodeError as error:
         if error.path is None:
             at = len(frames)  # the node being opened or closed; beyond the last one, it was none of them
-            error.path = program.path(nodes[at]) if at < len(nodes) else "$"
+            error.path = program.path(nodes[at], error.item) if at < len(nodes) else "$"
         raise
     except MemoryError as error:
         raise LimitError("the payload asks for more memory than there is") from error
@@ -153,14 +196,17 @@ def _run_loops(program: Program, cursor: Cursor, policy: Policy) -> Any:
 
 
 def _close_all(program: Program, b: Builder, frames: list[tuple[int, Any]]) -> Any:
-    columns: list[Any] = []  # a stack: what is finished, the first child of the next container on top
+    done: list[Any] = []  # a stack: columns, or values of what is single; the first child of the next container on top
     for node in reversed(program.nodes):
         n, frame = frames.pop()
         children = node.children
         if children:
-            own = columns[: -children - 1 : -1]
-            del columns[-children:]
-            columns.append(node.close(b, n, frame, own))
+            own = done[: -children - 1 : -1]
+            del done[-children:]
+        elif type(node) is LeafRun:
+            done += frame[::-1]
+            continue
         else:
-            columns.append(node.close(b, n, frame, []))
-    return columns[0][0]
+            own = []
+        done.append(node.close_single(b, frame, own) if node.single else node.close(b, n, frame, own))
+    return done[0]

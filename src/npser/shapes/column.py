@@ -43,13 +43,22 @@ class Column:
         The column of their owners.
     step : Step | None
         From an item to its owner.
+    single : bool
+        Whether it has one item whatever the value holds.
     """
 
-    __slots__ = ("depth", "parent", "step", "values")
+    __slots__ = ("depth", "parent", "single", "step", "values")
 
     def __init__(
-        self, values: Sequence[Any], depth: int = 0, parent: Column | None = None, step: Step | None = None
+        self,
+        values: Sequence[Any],
+        depth: int = 0,
+        parent: Column | None = None,
+        step: Step | None = None,
+        *,
+        single: bool = False,
     ) -> None:
+        self.single = single
         self.values = values
         self.depth = depth
         self.parent = parent
@@ -105,7 +114,7 @@ class Leaves(Column):
         parent: Column,
         make_step: Callable[[Any], Step],
     ) -> None:
-        super().__init__(values, depth, parent, self._step)
+        super().__init__(values, depth, parent, self._step, single=parent.single)
         self.names = names
         self.make_step = make_step
 
@@ -115,7 +124,7 @@ class Leaves(Column):
     def singles(self) -> list[Column]:
         """The same leaves as a column each."""
         return [
-            Column((value,), self.depth, self.parent, self.make_step(name))
+            Column((value,), self.depth, self.parent, self.make_step(name), single=self.single)
             for value, name in zip(self.values, self.names, strict=True)
         ]
 
@@ -138,18 +147,18 @@ def show_key(key: object) -> str:
     return text if len(text) <= 2 * SHOWN_KEY else text[: 2 * SHOWN_KEY]
 
 
-def at_key(key: object, rows: Sequence[Container[Any]] | None = None) -> Step:
-    """The values of one key in every row, or in those of the given ones that have it."""
-    return lambda item: (_row_of(key, item, rows), f"[{show_key(key)}]")
+def at_key(key: object, rows: Sequence[Container[Any]] | None = None, order: Sequence[int] = ()) -> Step:
+    """The values of one key in every row, or in those of the given ones that have it, in the given order."""
+    return lambda item: (_row_of(key, item, rows, order), f"[{show_key(key)}]")
 
 
-def at_field(name: str, rows: Sequence[Container[Any]] | None = None) -> Step:
-    """The values of one field in every object, or in those of the given ones that have it."""
-    return lambda item: (_row_of(name, item, rows), f".{name}")
+def at_field(name: str, rows: Sequence[Container[Any]] | None = None, order: Sequence[int] = ()) -> Step:
+    """The values of one field in every object, or in those of the given ones that have it, in the given order."""
+    return lambda item: (_row_of(name, item, rows, order), f".{name}")
 
 
-def _row_of(key: object, item: int, rows: Sequence[Container[Any]] | None) -> int:
-    return item if rows is None else [index for index, row in enumerate(rows) if key in row][item]
+def _row_of(key: object, item: int, rows: Sequence[Container[Any]] | None, order: Sequence[int]) -> int:
+    return item if rows is None else [index for index in order if key in rows[index]][item]
 
 
 def at_position(position: int) -> Step:

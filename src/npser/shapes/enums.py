@@ -9,13 +9,15 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
-from npser.shapes.gate import find_class
+from npser.shapes.gate import find_class, read_class
 from npser.shapes.node import Node
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
+from npser.types.registry import registration_of
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
+    from npser.shapes.gate import Stored
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
     from npser.types.schema import Schema
@@ -26,35 +28,39 @@ __all__ = ["Enums", "place_enum_placeholders", "place_enums"]
 class Enums(Node):
     """slot(n): names of members, or values of flags that have no name."""
 
-    __slots__ = ("name",)
+    __slots__ = ("stored",)
     slots = 1
     container = False
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, stored: Stored) -> None:
         super().__init__(0)
-        self.name = name
+        self.stored = stored
 
     @classmethod
     def parse(cls, _tag: int, reader: ShapeReader) -> Enums:
         """The class name."""
-        return cls(reader.text())
+        return cls(read_class(reader))
 
     def open(self, b: Builder, n: int) -> list[Any]:
         """Look the members up."""
-        stored = b.slots.many(n)
+        stored = self.stream(b).many(n)
         for value in stored:
             if type(value) is not str and type(value) is not int:
-                raise b.cursor.fail(f"a member of {self.name} stored as {type(value).__name__}")
-        cls = find_class(b, self.name, ("enum",))
+                raise b.cursor.fail(f"a member of {self.stored.name} stored as {type(value).__name__}")
+        name, version = self.stored
+        cls = find_class(b, self.stored, ("enum",))
         if cls is None:
-            return [Placeholder(self.name, "enum", value) for value in stored]
+            return [Placeholder(name, "enum", value, None, version) for value in stored]
         members = {value: _member(b, cls, value) for value in dict.fromkeys(stored)}
         return list(map(members.__getitem__, stored))
 
 
 def _member(b: Builder, cls: Any, stored: str | int) -> Any:
     if type(stored) is str:
+        declared = registration_of(cls)
         member = cls.__members__.get(stored)
+        if member is None and declared is not None:
+            member = cls.__members__.get(declared.renames.get(stored, ""))
         if member is None:
             raise b.cursor.fail(f"{cls.__qualname__} has no member {stored[:60]!r}")
         return member
@@ -78,13 +84,13 @@ def place_enums(w: ShapeWriter, column: Column, schema: Schema) -> None:
         else:
             raise w.refuse(column, index, f"a value of {schema.name} that is none of its members")
     w.node(Tag.ENUM)
-    w.text(schema.name)
-    w.slots.many(stored, set(map(type, stored)))
+    w.name(schema.stamp)
+    w.many(column, stored, set(map(type, stored)))
 
 
 def place_enum_placeholders(w: ShapeWriter, column: Column) -> None:
     """Write placeholders of one enum as what they stand for."""
     stored = [value.contents for value in column.values]
     w.node(Tag.ENUM)
-    w.text(column.values[0].class_name)
-    w.slots.many(stored, set(map(type, stored)))
+    w.name(column.values[0].stamp)
+    w.many(column, stored, set(map(type, stored)))

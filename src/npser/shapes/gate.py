@@ -2,23 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from npser.errors import ClassNotAllowedError
+from npser.types.registry import split_stamp
 from npser.types.schema import schema_of
 
 if TYPE_CHECKING:
-    from npser.shapes.node import Builder
+    from npser.shapes.node import Builder, ShapeReader
     from npser.types.placeholder import Form
 
-__all__ = ["find_class"]
+__all__ = ["Stored", "find_class", "read_class"]
 
 
-def find_class(b: Builder, name: str, forms: tuple[Form, ...]) -> type | None:
-    """The allowed class of that name; DecodeError if it is not of one of these forms now."""
-    cls = b.policy.classes.find(name)
+class Stored(NamedTuple):
+    """The class of an object as its payload has it.
+
+    Parameters
+    ----------
+    name : str
+    version : int
+        0 if nothing is said about it.
+    """
+
+    name: str
+    version: int
+
+
+def read_class(reader: ShapeReader) -> Stored:
+    """The name and the version of a class out of a shape."""
+    name = reader.name()
+    try:
+        return Stored(*split_stamp(name))
+    except ValueError as error:
+        raise reader.cursor.fail(str(error)) from None
+
+
+def find_class(b: Builder, stored: Stored, forms: tuple[Form, ...]) -> type | None:
+    """The allowed class of that name; None where it is none, and its objects are to be placeholders.
+
+    Raises
+    ------
+    ClassNotAllowedError
+        It is none, and the caller wants no placeholders.
+    DecodeError
+        It is of none of these forms now.
+    """
+    cls = b.policy.classes.find(stored.name)
     if cls is None:
+        if b.policy.unknown == "refuse":
+            raise ClassNotAllowedError(
+                f"the payload holds an object of {stored.name}; pass classes=[...] with it, or register it",
+                pos=b.cursor.pos,
+            )
         return None
     schema = schema_of(cls)
     if schema is None or schema.form not in forms:
-        raise b.cursor.fail(f"{name} is stored as {forms[0]}, and the class of that name is none")
+        raise b.cursor.fail(f"{stored.name} is stored as {forms[0]}, and the class of that name is none")
     return cls

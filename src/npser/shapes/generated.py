@@ -20,17 +20,21 @@ from npser.shapes.templates import (
     fill_dicts_template,
     fill_slots_template,
     fill_template,
+    filled_one_template,
+    filled_rows_template,
     lists_template,
-    row_template,
+    one_template,
     rows_template,
+    shared_one_template,
     shared_rows_template,
 )
 
 __all__ = [
+    "MAX_DISPLAY",
     "Fill",
     "bind",
     "build_lists",
-    "build_row",
+    "build_one",
     "build_rows",
     "can_share",
     "columns_of",
@@ -47,6 +51,9 @@ Fill = Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]
 
 MIN_SHARED = 7
 """Dicts of fewer keys are built faster by a display; benchmarks/thresholds_shapes.py::sweep_shared."""
+
+MAX_DISPLAY = 15
+"""A display of more keys is built key by key, in a dict that grows (STACK_USE_GUIDELINE, Python/compile.c)."""
 
 MAX_SHARED = 29
 """CPython shares up to 30 keys (SHARED_KEYS_MAX_SIZE, Objects/dictobject.c)."""
@@ -111,6 +118,21 @@ def new_row_class() -> type:
     return type("Row", (), {})
 
 
+def build_one(keys: tuple[str, ...]) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """A function from one value a key to the dict of them.
+
+    >>> build_one(("id", "name"))([1, "a"])
+    {'id': 1, 'name': 'a'}
+    """
+    if not 0 < len(keys) <= MAX_COLUMNS:
+        return lambda values: dict(zip(keys, values, strict=True))
+    if can_share(keys):
+        return bind(_maker(shared_one_template(len(keys)))(new_row_class()), keys)
+    if len(keys) > MAX_DISPLAY:
+        return bind(_maker(filled_one_template(len(keys)))(dict.fromkeys(keys)), keys)
+    return bind(_maker(one_template(len(keys)))(), keys)
+
+
 def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]]:
     """A function from one column a key to the dicts of these keys.
 
@@ -121,22 +143,13 @@ def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], lis
         return partial(_rows_by_loop, keys)
     if can_share(keys):
         return bind(_maker(shared_rows_template(len(keys)))(new_row_class()), keys)
+    if len(keys) > MAX_DISPLAY:
+        return bind(_maker(filled_rows_template(len(keys)))(dict.fromkeys(keys)), keys)
     return bind(_maker(rows_template(len(keys)))(), keys)
 
 
 def _rows_by_loop(keys: tuple[str, ...], columns: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def build_row(keys: Sequence[str], nexts: Sequence[Callable[[], Any]]) -> Callable[[], dict[str, Any]]:
-    """A function that takes the next value of each column and gives the dict of them.
-
-    >>> build_row(("id",), [iter([1, 2]).__next__])()
-    {'id': 1}
-    """
-    if not 0 < len(keys) <= MAX_COLUMNS:
-        return lambda: {key: take() for key, take in zip(keys, nexts, strict=True)}
-    return _maker(row_template(len(keys)))(keys, nexts)
 
 
 @lru_cache(maxsize=MAX_COLUMNS)

@@ -19,6 +19,8 @@ import numpy as np
 from npser.blocks.sink import Sink
 from npser.columns.dtypes import dtype_bytes
 from npser.columns.kinds import LEAF_TYPES, WRITERS, write_column
+from npser.columns.leafplans import write_leaves
+from npser.columns.texts import are_all
 from npser.errors import EncodeError
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.column import Column, Keys, Leaves
@@ -30,10 +32,11 @@ from npser.shapes.leaves import (
     place_repeats,
     place_union,
 )
-from npser.shapes.mappings import FACTORIES, place_counters, place_default_dicts, place_dicts, place_ordered_dicts
+from npser.shapes.maps import FACTORIES, place_counters, place_default_dicts, place_ordered_dicts
 from npser.shapes.ndarrays import place_arrays, place_object_arrays
 from npser.shapes.records import place_objects, place_placeholders
 from npser.shapes.sequences import place_deques, place_lists, place_sets, place_slices, place_tuples
+from npser.shapes.tables import place_dicts
 from npser.shapes.tracking import TRACKED_TYPES
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
@@ -42,7 +45,7 @@ from npser.types.schema import schema_of
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["CHOOSY", "PLACERS", "write_shape"]
+__all__ = ["CHOOSY", "PLACERS", "write_columns", "write_shape"]
 
 Placer = Callable[["ShapeWriter", Column], None]
 
@@ -75,7 +78,7 @@ PLACERS: Final[dict[type, Placer]] = {
 
 _SUBGROUPS: Final[dict[type, Callable[[Any], Hashable]]] = {
     defaultdict: lambda value: (defaultdict, id(value.default_factory)),
-    Placeholder: lambda value: (Placeholder, value.form, value.class_name),
+    Placeholder: lambda value: (Placeholder, value.form, value.stamp),
     np.ndarray: lambda value: (np.ndarray, value.dtype == np.dtype(object)),
 }
 """Types whose instances need nodes of their own by more than their type."""
@@ -85,8 +88,13 @@ def write_shape(w: ShapeWriter, value: Any) -> None:
     """Write the shape and the slots of a value."""
     if w.preserve:
         w.node(Tag.PRESERVE)
+    w.stack.append(Column((value,), single=True))
+    write_columns(w)
+
+
+def write_columns(w: ShapeWriter) -> None:
+    """Write the shape and the slots of the columns on the stack, and of all that is in them."""
     stack = w.stack
-    stack.append(Column((value,)))
     paused = False
     try:
         while stack:
@@ -108,7 +116,10 @@ def _write(w: ShapeWriter, column: Column) -> None:
             w.stack += reversed(column.singles())
         else:
             w.shape.out += _LEAF * len(column.values)
-            w.slots.ones(column.values)
+            if column.single:
+                write_leaves(w.slots.singles, column.values)
+            else:
+                w.slots.ones(column.values)
     except EncodeError as error:
         if error.path is None:
             error.path = column.path(error.item or 0)
@@ -125,16 +136,17 @@ def _place(w: ShapeWriter, column: Column) -> None:
         kind = type(only)
         if kind in LEAF_TYPES:
             w.node(Tag.LEAF)
-            w.slots.one(only)
+            w.one(column, only)
             return
         met = {kind}
+    elif not values:
+        place_nothing(w, column)
+        return
     else:
-        met = set(map(type, values))
+        kind = type(values[0])
+        met = {kind} if are_all(values, kind) else set(map(type, values))
         if met <= LEAF_TYPES:
-            if met:
-                place_leaves(w, column, met)
-            else:
-                place_nothing(w, column)
+            place_leaves(w, column, met)
             return
     placers = {kind: placer_of(kind) for kind in met - LEAF_TYPES}
     if None in placers.values():
@@ -222,7 +234,7 @@ def _substituted(w: ShapeWriter, column: Column) -> Column:
     w.keep.append(values)
     if type(column) is Keys:
         _check_keys(w, column, values)
-    return Column(values, column.depth, column.parent, column.step)
+    return Column(values, column.depth, column.parent, column.step, single=column.single)
 
 
 def _check_keys(w: ShapeWriter, column: Keys, values: list[Any]) -> None:

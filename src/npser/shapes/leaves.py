@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from npser.errors import DecodeError
 from npser.shapes.column import Column, chosen
 from npser.shapes.node import Node
 from npser.tags import Node as Tag
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
 
 __all__ = [
-    "Leaf",
+    "LeafRun",
     "Nothing",
     "OpenBatchError",
     "Reference",
@@ -34,23 +35,38 @@ __all__ = [
 ]
 
 
-class Leaf(Node):
-    """slot(n) of leaves."""
+class LeafRun(Node):
+    """k leaves side by side; slot(n) each."""
 
-    __slots__ = ()
-    slots = 1
+    __slots__ = ("slots", "width")
     container = False
 
-    def open(self, b: Builder, n: int) -> Any:
-        """Read the slot; as an array where the caller wants numbers so and the parent can slice it."""
+    def __init__(self, k: int) -> None:
+        super().__init__(0)
+        self.slots = self.width = k
+
+    def open(self, b: Builder, n: int) -> list[Any]:
+        """One column a leaf, or one value where they are single."""
+        if self.single:
+            return b.singles.take(self.width)
+        read = self._reader(b)
+        columns: list[Any] = []
+        try:
+            for _ in range(self.width):
+                columns.append(read(n))
+        except DecodeError as error:
+            error.item = len(columns)
+            raise
+        return columns
+
+    def _reader(self, b: Builder) -> Callable[[int], Any]:
+        """An array where the caller wants numbers so and the parent can slice it; else cells, or a list."""
         policy = b.policy
         if policy.numbers == "array" and (
             self.in_list or (self.in_table and policy.tables == "columns" and not b.references)
         ):
-            return b.slots.many(n) if b.preserve else b.slots.numbers(n)
-        if self.in_row and policy.tables == "rows":
-            return b.slots.cells(n)
-        return b.slots.many(n)
+            return b.slots.many if b.preserve else b.slots.numbers
+        return b.slots.cells if self.in_row and policy.tables == "rows" else b.slots.many
 
 
 class Nothing(Node):
@@ -87,7 +103,7 @@ class Union(Node):
 
     def open(self, b: Builder, n: int) -> list[int]:
         """Count the instances of each code."""
-        codes = b.slots.ints(n)
+        codes = self.stream(b).ints(n)
         counts = [0] * self.children
         if codes and (min(codes) < 0 or max(codes) >= self.children):
             raise b.cursor.fail(f"code of a union out of range 0..{self.children - 1}")
@@ -111,7 +127,7 @@ class Reference(Node):
 
     def open(self, b: Builder, n: int) -> list[Any]:
         """Look the objects up."""
-        numbers = b.slots.ints(n)
+        numbers = self.stream(b).ints(n)
         if numbers and (min(numbers) < 0 or max(numbers) >= len(b.numbered)):
             raise b.cursor.fail(f"a reference to an object that is not among the {len(b.numbered)} before it")
         return [b.numbered[number] for number in numbers]
@@ -129,7 +145,7 @@ class Repeat:
 def place_leaves(w: ShapeWriter, column: Column, types_met: set[type]) -> None:
     """Write LEAF and its slot."""
     w.node(Tag.LEAF)
-    w.slots.many(column.values, types_met)
+    w.many(column, column.values, types_met)
 
 
 def place_nothing(w: ShapeWriter, _column: Column) -> None:
@@ -140,7 +156,7 @@ def place_nothing(w: ShapeWriter, _column: Column) -> None:
 def place_repeats(w: ShapeWriter, column: Column) -> None:
     """Write REFERENCE and its slot."""
     w.node(Tag.REFERENCE)
-    w.slots.ints([repeat.number for repeat in column.values])
+    w.ints(column, [repeat.number for repeat in column.values])
 
 
 def place_union(w: ShapeWriter, column: Column, groups: dict[Any, list[int]]) -> None:
@@ -151,7 +167,7 @@ def place_union(w: ShapeWriter, column: Column, groups: dict[Any, list[int]]) ->
             codes[index] = code
     w.node(Tag.UNION)
     w.count(len(groups))
-    w.slots.ints(codes)
+    w.ints(column, codes)
     values = column.values
     for indices in reversed(groups.values()):
         w.push([values[index] for index in indices], column.depth, column, chosen(indices))
@@ -181,7 +197,11 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
         (repeats if again else fresh).append(index)
         numbers.setdefault(key, len(numbers))
     again_column = Column(
-        [Repeat(numbers[ids[index]]) for index in repeats], column.depth, column, chosen(repeats)
+        [Repeat(numbers[ids[index]]) for index in repeats],
+        column.depth,
+        column,
+        chosen(repeats),
+        single=column.single and not fresh,
     )
     _check_frozensets(w, again_column)
     if not fresh:
@@ -189,7 +209,7 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
         return
     w.node(Tag.UNION)
     w.count(2)
-    w.slots.ints(codes)
+    w.ints(column, codes)
     w.stack.append(again_column)
     fresh_column = Column([column.values[index] for index in fresh], column.depth, column, chosen(fresh))
     w.batches[fresh_column] = range(start, len(numbers))

@@ -40,7 +40,8 @@ class Arrays(Node):
 
     def open(self, b: Builder, n: int) -> list[Any]:
         """Read the arrays, as copies or as views."""
-        arrays = b.slots.views(n) if b.policy.copy == "never" else b.slots.arrays(n)
+        slots = self.stream(b)
+        arrays = slots.views(n) if b.policy.copy == "never" else slots.arrays(n)
         b.numbered += arrays
         return arrays
 
@@ -49,7 +50,8 @@ class ObjectArrays(Node):
     """slot(n) ndim, slot(sum) dims, slot(n) whether Fortran order; one child over all elements."""
 
     __slots__ = ()
-    slots = 3
+    slots = 2
+    more = 1
 
     @classmethod
     def parse(cls, _tag: int, _reader: ShapeReader) -> ObjectArrays:
@@ -58,13 +60,14 @@ class ObjectArrays(Node):
 
     def open(self, b: Builder, n: int) -> Any:
         """Read the shapes."""
-        ndims = b.slots.ints(n)
+        slots = self.stream(b)
+        ndims = slots.ints(n)
         if ndims and (min(ndims) < 0 or max(ndims) > MAX_NDIM):
             raise b.cursor.fail("number of dimensions out of range")
         dims = b.slots.ints(sum(ndims))
         if dims and (min(dims) < 0 or max(dims) > MAX_DIM):
             raise b.cursor.fail("dimension out of range")
-        flags = b.slots.many(n)
+        flags = slots.many(n)
         if any(type(flag) is not bool for flag in flags):
             raise b.cursor.fail("the order of an array is not a bool")
         orders = ["F" if flag else "C" for flag in flags]
@@ -110,7 +113,7 @@ def place_arrays(w: ShapeWriter, column: Column) -> None:
 
 def _place_arrays(w: ShapeWriter, column: Column) -> None:
     w.node(Tag.ARRAY)
-    w.slots.many(column.values, {np.ndarray})
+    w.many(column, column.values, {np.ndarray})
 
 
 def place_object_arrays(w: ShapeWriter, column: Column) -> None:
@@ -128,9 +131,9 @@ def _place_object_arrays(w: ShapeWriter, column: Column) -> None:
     ]
     w.node(Tag.OBJECT_ARRAY)
     w.sink.expand(len(items))  # a reader that finds a reference makes the arrays before it has their elements
-    w.slots.ints([array.ndim for array in arrays])
+    w.ints(column, [array.ndim for array in arrays])
     w.slots.ints(dims)
-    w.slots.many(flags, {bool})
+    w.many(column, flags, {bool})
     w.push(items, depth, column, _in_arrays(arrays, flags))
 
 

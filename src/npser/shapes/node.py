@@ -4,22 +4,27 @@
 
 Strategy: a shape is a flat program, not a tree of calls. Reading runs over it twice: `open` in pre-order, where
 counts flow from containers to what they contain and slots are consumed; `close` in reverse, where finished children
-flow back into their containers. Both are loops, so depth costs no stack and 512 levels work on any thread.
+flow back into their containers. Both are loops, so depth costs no stack and 512 levels work on any thread. Leaves that
+stand side by side are one node here. What stands in the value exactly once, whatever it holds, is single: it has no
+columns, only values.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from npser.blocks.cursor import Cursor
 from npser.blocks.sink import FREE_ITEMS
-from npser.errors import LimitError
+from npser.errors import DecodeError, LimitError, TruncatedError
+from npser.shapes.keysets import KEY_SETS, KeySet
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from npser.blocks.cursor import Cursor
-    from npser.columns.slots import SlotReader
+    from npser.columns.slotreader import SlotReader
+    from npser.columns.slots import Singles
+    from npser.shapes.hot import Reader
     from npser.shapes.policy import Policy
 
 __all__ = ["Builder", "Node", "Program", "ShapeReader", "read_shape"]
@@ -32,27 +37,32 @@ class Builder:
 
     Attributes
     ----------
+    singles : Singles
+        The single leaves, in the order of the shape.
     slots : SlotReader
-        The leaves, in the order of the shape.
+        The columns, in the order of the shape.
     cursor : Cursor
         For the budget and for positions in errors.
     policy : Policy
         What the caller asked for: classes, numbers, tables, copies.
     counts : list of int
-        A stack: over how many instances the next nodes run; the next one on top.
+        A stack: over how many instances the next nodes run that are not single; the next one on top.
     numbered : list
         Every object so far that a REFERENCE may name.
     late : list | None
         Where a node whose items may not be hashed yet leaves (container, move, contents), for the very end.
     """
 
-    __slots__ = ("counts", "cursor", "late", "numbered", "policy", "preserve", "references", "slots")
+    __slots__ = ("counts", "cursor", "late", "numbered", "policy", "preserve", "references", "singles", "slots")
 
-    def __init__(self, slots: SlotReader, cursor: Cursor, policy: Policy, program: Program) -> None:
+    def __init__(
+        self, singles: Singles, slots: SlotReader, cursor: Cursor, policy: Policy, program: Program
+    ) -> None:
+        self.singles = singles
         self.slots = slots
         self.cursor = cursor
         self.policy = policy
-        self.counts = [1]
+        self.counts: list[int] = []
         self.numbered: list[Any] = []
         self.late: list[tuple[Any, Callable[[Any, Any], object], list[Any]]] | None = None
         self.references = program.references
@@ -67,29 +77,54 @@ class Builder:
 class Node:
     """One node over n instances.
 
-    Subclasses set `slots`, the number of slots they consume, and `children`, how many nodes follow as theirs.
+    Subclasses set `slots`, the number of slots over n that they consume, `more`, the number of those over other counts,
+    and `children`, how many children they have. `width` is how many children of its parent a node is; `passes` says
+    whether the children of a node run over its own instances, so that they are single where it is.
     `hashes` says whether the first child holds what is hashed: keys, or the members of a set.
-    `in_list` and `in_table` say whether the parent is a list, or a table that is the item of a list: there the
-    caller may ask for arrays and for columns. `in_row` says whether the parent only zips its children's columns, so
-    that they need not be lists.
+    `parent`, and `edge`, as which of its children the node begins, are set by who reads the shape; so is `single`.
     """
 
-    __slots__ = ("children", "edge", "in_list", "in_row", "in_table", "parent")
+    __slots__ = ("children", "edge", "parent", "single")
 
-    slots: ClassVar[int] = 0
+    slots: int = 0
+    more: ClassVar[int] = 0
+    width: int = 1
     container: ClassVar[bool] = True
+    passes: ClassVar[bool] = False
     makes_lists: bool = False
     makes_columns: ClassVar[bool] = False
     zips: ClassVar[bool] = False
     hashes: bool = False
+    parent: Node | None
+    edge: int
+    single: bool
 
     def __init__(self, children: int = 0) -> None:
         self.children = children
-        self.parent: Node | None = None
-        self.edge = 0
-        self.in_list = False
-        self.in_table = False
-        self.in_row = False
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the parent is a list."""
+        return self.parent is not None and self.parent.makes_lists
+
+    @property
+    def in_table(self) -> bool:
+        """Whether the parent is a table that is the item of a list."""
+        return self.parent is not None and self.parent.makes_columns and self.parent.in_list
+
+    @property
+    def in_row(self) -> bool:
+        """Whether the parent only zips its children's columns, so that they need not be lists."""
+        return self.parent is not None and self.parent.zips
+
+    def pass_on(self, b: Builder, n: int) -> None:
+        """Push the counts of children that run over the instances of this node; what is single has no counts."""
+        if not self.single:
+            b.counts += [n] * self.children
+
+    def stream(self, b: Builder) -> Singles | SlotReader:
+        """Where the slots over n come from."""
+        return b.singles if self.single else b.slots
 
     @classmethod
     def parse(cls, _tag: int, _reader: ShapeReader) -> Node:
@@ -103,6 +138,11 @@ class Node:
     def close(self, _b: Builder, _n: int, frame: Any, _columns: list[Any]) -> Any:
         """One column of n finished values, out of what `open` gave and the columns of the children."""
         return frame
+
+    def close_single(self, b: Builder, frame: Any, values: list[Any]) -> Any:
+        """The value of a single node, out of those of its children; of columns where these are not single."""
+        columns = [[value] for value in values] if self.passes else values
+        return self.close(b, 1, frame, columns)[0]
 
     def objects(self, _frame: Any) -> list[Any]:
         """The objects that `open` made and `close` completes."""
@@ -118,64 +158,84 @@ class Program:
 
     Attributes
     ----------
-    meetings : int
-        How often a payload of this shape was read.
-    hot : callable | None
-        The function that reads it, once it was met often enough.
+    singles, columns : int
+        How many slots of each sort it has.
+    meetings : dict of bytes to int
+        How often a payload of this shape was read, by the signature of its single leaves.
+    readers : dict of bytes to Reader
+        The functions that read it, once it was met often enough, by signature; see `hot`.
     ordered : bool
         Whether nodes must be closed in the order in which they stand: what is hashed may be a reference.
     """
 
-    __slots__ = ("hot", "meetings", "nodes", "ordered", "preserve", "references", "slots")
+    __slots__ = ("columns", "meetings", "nodes", "ordered", "preserve", "readers", "references", "singles")
 
-    def __init__(self, nodes: list[Node], *, preserve: bool, references: bool) -> None:
+    def __init__(
+        self, nodes: list[Node], singles: int, columns: int, *, preserve: bool, references: bool
+    ) -> None:
         self.nodes = nodes
-        self.meetings = 0
-        self.hot: Callable[..., Any] | None = None
-        self.slots = sum(node.slots for node in nodes)
+        self.singles = singles
+        self.columns = columns
+        self.meetings: dict[bytes, int] = {}
+        self.readers: dict[bytes, Reader] = {}
         self.preserve = preserve
         self.references = references
         self.ordered = references and any(node.hashes for node in nodes)
 
-    def path(self, node: Node) -> str:
-        """Where in the value a node stands, like ``$['orders'][*]['price']``."""
+    def path_of_single(self, number: int) -> str:
+        """Where in the value a single slot stands."""
+        for node in self.nodes:
+            if node.single:
+                if number < node.slots:
+                    return self.path(node, number if node.width > 1 else 0)
+                number -= node.slots
+        return "$"
+
+    def path(self, node: Node, item: int = 0) -> str:
+        """Where in the value a node stands, or one of the leaves that it is, like ``$['orders'][*]['price']``."""
         steps = []
+        edge = node.edge + item
         while node.parent is not None:
-            steps.append(node.parent.step(node.edge))
+            steps.append(node.parent.step(edge))
             node = node.parent
+            edge = node.edge
         return "$" + "".join(reversed(steps))
 
 
 class ShapeReader:
-    """Reads the strings, key sets and counts of a shape; repeated ones are numbers of earlier ones."""
+    """Reads the names, key sets and counts of a shape; repeated ones are numbers of earlier ones."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
-        self._texts: list[str] = []
-        self._key_sets: list[tuple[str, ...]] = []
+        self._names: list[str] = []
+        self._key_sets: list[KeySet] = []
 
-    def text(self) -> str:
-        """uvarint x: odd, the (x >> 1)th text before; even, x >> 1 bytes of UTF-8 follow."""
+    def name(self) -> str:
+        """uvarint x: odd, the (x >> 1)th name before; even, x >> 1 bytes of UTF-8 follow."""
         code = self.cursor.uvarint()
         if code & 1:
-            return self._earlier(self._texts, code >> 1, "text")
+            return self._earlier(self._names, code >> 1, "name")
         raw = self.cursor.take(code >> 1)
         try:
             text = str(raw, "utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
             raise self.cursor.fail(f"a name in the shape is not UTF-8: {error.reason}") from None
-        self._texts.append(text)
+        self._names.append(text)
         return text
 
-    def keys(self) -> tuple[str, ...]:
-        """uvarint x: odd, the (x >> 1)th key set before; even, x >> 1 texts follow."""
-        code = self.cursor.uvarint()
+    def keys(self) -> KeySet:
+        """uvarint x: odd, the (x >> 1)th key set before; even, x >> 1 bytes of a key set follow."""
+        cursor = self.cursor
+        code = cursor.uvarint()
         if code & 1:
             return self._earlier(self._key_sets, code >> 1, "key set")
-        count = self.count(code >> 1)
-        keys = tuple([self.text() for _ in range(count)])
-        if len(set(keys)) != count:
-            raise self.cursor.fail("a key stands twice in one key set")
+        start = cursor.pos
+        raw = cursor.take(code >> 1).tobytes()
+        try:
+            keys = KEY_SETS.find(raw)
+        except DecodeError as error:
+            error.pos = start + (error.pos or 0)
+            raise
         self._key_sets.append(keys)
         return keys
 
@@ -201,44 +261,85 @@ class ShapeReader:
         return known[number]
 
 
-def read_shape(cursor: Cursor, parsers: Mapping[int, Callable[[int, ShapeReader], Node]], depth: int) -> Program:
-    """Read a shape that fills the cursor's span exactly.
+def read_shape(
+    data: bytes,
+    parsers: Mapping[int, Callable[[int, ShapeReader], Node]],
+    leaves: Callable[[int], Node],
+    depth: int,
+) -> Program:
+    """Read a shape that fills `data` exactly.
 
     Parameters
     ----------
     parsers : mapping of Tag to a function of (tag, reader)
         Reads what follows the tag, without the children, and gives the node.
+    leaves : function of k
+        Gives the node of k leaves side by side.
     depth : int
         Containers within containers; a deeper shape is a LimitError.
     """
+    cursor = Cursor(memoryview(data))
     reader = ShapeReader(cursor)
-    preserve = cursor.left > 0 and cursor.buf[cursor.pos] == Tag.PRESERVE
+    pos, end = 0, len(data)
+    preserve = data[:1] == _PRESERVE
     if preserve:
-        cursor.u8()
+        pos = 1
     nodes: list[Node] = []
-    parents: list[tuple[Node | None, int, int]] = [(None, 0, 0)]  # parent, which of its children, containers above
+    above: list[tuple[Node | None, int, int, bool]] = []  # parent, children read, containers above, single
     references = False
-    while parents:
-        parent, edge, level = parents.pop()
-        tag = cursor.u8()
-        parse = parsers.get(tag)
-        if parse is None:
-            raise cursor.fail(f"no such node: 0x{tag:02x}")
-        node = parse(tag, reader)
-        reader.count(node.children)
+    parent: Node | None = None
+    edge = level = singles = columns = 0
+    single = True
+    while True:
+        if pos >= end:
+            raise TruncatedError("need 1 byte, 0 left", pos=pos)
+        tag = data[pos]
+        pos += 1
+        if tag == _LEAF:
+            run = 1
+            if parent is not None and parent.passes:
+                rest = data[pos : pos + parent.children - edge - 1]
+                run += len(rest) - len(rest.lstrip(_LEAVES))
+                pos += run - 1
+            node = leaves(run)
+        else:
+            cursor.pos = pos
+            parse = parsers.get(tag)
+            if parse is None:
+                raise cursor.fail(f"no such node: 0x{tag:02x}")
+            node = parse(tag, reader)
+            pos = cursor.pos
+            if node.children > end - pos:
+                reader.count(node.children)  # raises
+            references = references or tag == _REFERENCE
+            if node.container and level >= depth:
+                raise LimitError(f"more than {depth} containers within each other", pos=pos)
         node.parent = parent
         node.edge = edge
-        if parent is not None:
-            node.in_list = parent.makes_lists
-            node.in_table = parent.makes_columns and parent.in_list
-            node.in_row = parent.zips
-        references = references or tag == Tag.REFERENCE
+        node.single = single
         nodes.append(node)
-        if node.container:
-            level += 1
-            if level > depth:
-                raise LimitError(f"more than {depth} containers within each other", pos=cursor.pos)
-        parents += [(node, child, level) for child in range(node.children - 1, -1, -1)]
-    if cursor.left:
+        if single:
+            singles += node.slots
+            columns += node.more
+        else:
+            columns += node.slots + node.more
+        edge += node.width
+        if node.children:
+            above.append((parent, edge, level, single))
+            parent, edge = node, 0
+            level += node.container
+            single = single and node.passes
+            continue
+        while parent is not None and edge == parent.children:
+            parent, edge, level, single = above.pop()
+        if parent is None:
+            break
+    if pos < end:
+        cursor.pos = pos
         raise cursor.fail(f"{cursor.left} bytes behind the end of the shape")
-    return Program(nodes, preserve=preserve, references=references)
+    return Program(nodes, singles, columns, preserve=preserve, references=references)
+
+
+_LEAF, _REFERENCE = int(Tag.LEAF), int(Tag.REFERENCE)
+_LEAVES = bytes((Tag.LEAF,))
+_PRESERVE = bytes((Tag.PRESERVE,))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npser.errors import DecodeError
-from npser.shapes.leaves import Reference, is_hashed_by_identity
+from npser.shapes.leaves import LeafRun, Reference, is_hashed_by_identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,15 +43,20 @@ class _Closing:
         self._owners: dict[int, int] | None = None
 
     def close(self, at: int) -> None:
-        """Close one node, whose children are the last columns."""
+        """Close one node, whose children are the last columns (or values, where it is single and hands that on)."""
         node = self.program.nodes[at]
         n, frame = self.frames[at]
+        if type(node) is LeafRun:
+            self.columns += frame
+            return
         start = len(self.columns) - node.children
         own = self.columns[start:]
         del self.columns[start:]
         self.b.late = self.late if node.hashes and self._waits(at) else None
         try:
-            self.columns.append(node.close(self.b, n, frame, own))
+            self.columns.append(
+                node.close_single(self.b, frame, own) if node.single else node.close(self.b, n, frame, own)
+            )
         except DecodeError as error:
             if error.path is None:
                 error.path = self.program.path(node)
@@ -65,7 +70,7 @@ class _Closing:
         while more:
             if type(nodes[child]) is Reference:
                 found += [thing for thing in self.frames[child][1] if not is_hashed_by_identity(type(thing))]
-            more += nodes[child].children - 1
+            more += nodes[child].children - nodes[child].width
             child += 1
         if not found:
             return False
@@ -94,14 +99,15 @@ def close_in_order(program: Program, b: Builder, frames: list[tuple[int, Any]]) 
     closing = _Closing(program, b, frames)
     above = closing.above
     for number, node in enumerate(program.nodes):
-        at, left = number, node.children
+        at, left, width = number, node.children, node.width
         while not left:
             closing.close(at)
             if not above:
                 break
             at, left = above.pop()
-            left -= 1
+            left -= width
+            width = 1
         else:
             above.append((at, left))
     closing.fill_late()
-    return closing.columns[0][0]
+    return closing.columns[0]

@@ -1,7 +1,8 @@
 """How the objects of one class are built from the fields of one payload: a plan, worked out once.
 
-Strategy: the payload says which fields were stored, the class says which it has now. A field that both know is set;
-one that only the payload knows is dropped; one that only the class knows takes its default. Plans are kept by class
+Strategy: the payload says which fields were stored, the class says which it has now, and what they were called before.
+A field that both know is set; one that only the payload knows is dropped; one that only the class knows takes its
+default. What an older version stored goes through the upgrade that was declared for it. Plans are kept by class
 (weakly) and field names (a bounded number), because the same batch comes again and again.
 """
 
@@ -14,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 from npser.errors import DecodeError
 from npser.shapes.generated import Fill, columns_of, fill_dicts, fill_objects, fill_slots
+from npser.types.registry import ON_CHANGE, registration_of
 from npser.types.schema import NoDefault, StoreWay, default_of, schema_of, setter, store_way
 
-__all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples"]
+__all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples", "upgrade_of"]
 
 MAX_PLANS = 64
 """Sets of field names remembered a class; payloads of strangers can not grow it."""
@@ -32,13 +34,19 @@ class Plan(NamedTuple):
         Sets them on objects.
     defaults : tuple of (name, callable)
         Fields that the payload does not have.
+    dropped : tuple of str
+        Fields that only the payload has.
+    finish : callable | None
+        What the class wants to be called with each object at the end.
     """
 
     used: tuple[int, ...]
     fill: Fill
     defaults: tuple[tuple[str, Callable[[], Any]], ...]
+    dropped: tuple[str, ...] = ()
+    finish: Callable[[Any], object] | None = None
 
-    def apply(self, objects: Sequence[Any], columns: list[Sequence[Any]]) -> None:
+    def apply(self, objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
         """Set all fields of objects from one column a stored field."""
         if len(self.used) != len(columns):
             columns = [columns[index] for index in self.used]
@@ -47,9 +55,23 @@ class Plan(NamedTuple):
             made = [[make() for _ in objects] for _, make in self.defaults]
             fill = plan_objects(type(objects[0]), tuple(name for name, _ in self.defaults), complete=True).fill
             fill(objects, made)
+        if self.finish is not None:
+            try:
+                for thing in objects:
+                    self.finish(thing)
+            except Exception as error:
+                name = type(objects[0]).__qualname__
+                raise DecodeError(f"{name}.__post_init__ refused what was stored: {error!r}") from error
 
 
 _plans: weakref.WeakKeyDictionary[type, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+
+
+def _forget(cls: type) -> None:
+    _plans.pop(cls, None)
+
+
+ON_CHANGE.append(_forget)
 
 
 def _remember(cls: type, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
@@ -90,15 +112,52 @@ def plan_objects(cls: type, names: tuple[str, ...], *, complete: bool = False) -
 def _plan_objects(cls: type, names: tuple[str, ...], complete: bool) -> Plan:  # noqa: FBT001
     schema = schema_of(cls)
     assert schema is not None
-    used = tuple(range(len(names)))
-    defaults: tuple[tuple[str, Callable[[], Any]], ...] = ()
-    if schema.fields is None and not cls.__dictoffset__:
-        used = tuple(index for index, name in enumerate(names) if name in schema.slots)
-    elif schema.fields is not None:
-        used = tuple(index for index, name in enumerate(names) if name in schema.fields)
-        defaults = () if complete else _defaults(cls, schema.fields, names)
-    kept = tuple(names[index] for index in used)
-    return Plan(used, _FILLERS[store_way(cls, kept)](cls, kept), defaults)
+    has_dict = schema.fields is None and cls.__dictoffset__
+    fields = schema.slots if schema.fields is None else schema.fields
+    targets = _renamed(cls, names, () if has_dict else fields)
+    used = tuple(index for index, name in enumerate(targets) if has_dict or name in fields)
+    kept = tuple(targets[index] for index in used)
+    defaults = () if complete or schema.fields is None else _defaults(cls, schema.fields, targets)
+    dropped = tuple(name for index, name in enumerate(names) if index not in used)
+    return Plan(used, _FILLERS[store_way(cls, kept)](cls, kept), defaults, dropped, _finish(cls))
+
+
+def _renamed(cls: type, names: tuple[str, ...], fields: Sequence[str]) -> tuple[str, ...]:
+    """What stored fields are called now."""
+    declared = registration_of(cls)
+    if declared is None or not declared.renames:
+        return names
+    targets = tuple(name if name in fields else declared.renames.get(name, name) for name in names)
+    if len(set(targets)) < len(targets):
+        twice = next(name for name in targets if targets.count(name) > 1)
+        raise DecodeError(f"class {cls.__qualname__}: two of the stored fields are called {twice!r} now")
+    return targets
+
+
+def _finish(cls: type) -> Callable[[Any], object] | None:
+    declared = registration_of(cls)
+    if declared is None or declared.post_init == "skip":
+        return None
+    return getattr(cls, "__post_init__", None)
+
+
+def upgrade_of(cls: type, version: int) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What has to be done to the fields of an object that was stored as this version; None if nothing."""
+    declared = registration_of(cls)
+    if declared is None or declared.upgrade is None or version >= declared.version:
+        return None
+    upgrade = declared.upgrade
+
+    def run(fields: dict[str, Any]) -> dict[str, Any]:
+        try:
+            done = dict(upgrade(fields, version))
+        except Exception as error:
+            raise DecodeError(f"the upgrade of {cls.__qualname__} from version {version} failed: {error!r}") from error
+        if not all(type(name) is str for name in done):
+            raise DecodeError(f"the upgrade of {cls.__qualname__} from version {version} gave a field without a name")
+        return done
+
+    return run
 
 
 _FILLERS: Final[dict[StoreWay, Callable[[type, tuple[str, ...]], Fill]]] = {
@@ -124,16 +183,19 @@ def _defaults(
     return tuple(out)
 
 
-def plan_tuples(cls: type, names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]], int], list[Any]]:
-    """A function from one column a stored field (and their length) to the named tuples of `cls`."""
-    build: Callable[[Sequence[Sequence[Any]], int], list[Any]] = _remember(
-        cls, ("tuples", names), lambda: _plan_tuples(cls, names)
-    )
-    return build
+BuildTuples = Callable[[Sequence[Sequence[Any]], int], list[Any]]
 
 
-def _plan_tuples(cls: type, names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]], int], list[Any]]:
+def plan_tuples(cls: type, names: tuple[str, ...]) -> tuple[BuildTuples, tuple[str, ...]]:
+    """A function from one column a stored field (and their length) to the named tuples of `cls`, and what it drops."""
+    plan: tuple[BuildTuples, tuple[str, ...]] = _remember(cls, ("tuples", names), lambda: _plan_tuples(cls, names))
+    return plan
+
+
+def _plan_tuples(cls: type, names: tuple[str, ...]) -> tuple[BuildTuples, tuple[str, ...]]:
     fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    stored = names
+    names = _renamed(cls, names, fields)
     defaults = dict(_defaults(cls, fields, names))
 
     def build(columns: Sequence[Sequence[Any]], n: int) -> list[Any]:
@@ -145,7 +207,8 @@ def _plan_tuples(cls: type, names: tuple[str, ...]) -> Callable[[Sequence[Sequen
         ]
         return list(map(tuple.__new__, repeat(cls, n), zip(*picked, strict=True)))
 
-    return build
+    dropped = tuple(old for old, name in zip(stored, names, strict=True) if name not in fields)
+    return build, dropped
 
 
 def extractor(cls: type, fields: tuple[str, ...]) -> Callable[[Sequence[Any]], list[list[Any]]]:

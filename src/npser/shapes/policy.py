@@ -7,11 +7,13 @@ from typing import Literal
 
 from npser.types.allow import NO_CLASSES, Allow
 
-__all__ = ["Copies", "Numbers", "Policy", "Tables"]
+__all__ = ["Copies", "ExtraFields", "Numbers", "Policy", "Tables", "Unknown"]
 
 Numbers = Literal["list", "array"]
 Tables = Literal["rows", "columns"]
 Copies = Literal["always", "never"]
+Unknown = Literal["placeholder", "refuse"]
+ExtraFields = Literal["drop", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,15 @@ class Policy:
         Whether tables and record batches become lists of rows or dicts of columns.
     copy : {"always", "never"}
         Whether arrays are writable copies, or read-only views into the payload where it stores them raw.
+    unknown : {"placeholder", "refuse"}
+        What becomes of an object whose class is not allowed.
+    extra_fields : {"drop", "refuse"}
+        What becomes of a stored field that its class has no more.
     """
 
     classes: Allow = field(default=NO_CLASSES)
     numbers: Numbers = "list"
     tables: Tables = "rows"
     copy: Copies = "always"
+    unknown: Unknown = "placeholder"
+    extra_fields: ExtraFields = "drop"

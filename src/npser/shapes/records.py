@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from npser.shapes.column import Column, at_field
 from npser.shapes.enums import place_enum_placeholders, place_enums
-from npser.shapes.gate import find_class
+from npser.shapes.gate import find_class, read_class
 from npser.shapes.leaves import place_fresh
-from npser.shapes.mappings import group_patterns, open_patterns, split_columns, spread, wants_columns
 from npser.shapes.node import Node
-from npser.shapes.plans import extractor, new_objects, plan_objects, plan_tuples
+from npser.shapes.patterns import cut_patterns, group_patterns, open_patterns, split_columns, spread
+from npser.shapes.plans import Plan, extractor, new_objects, plan_objects, plan_tuples, upgrade_of
 from npser.shapes.states import place_state_placeholders, place_states
+from npser.shapes.tables import wants_columns
 from npser.tags import Node as Tag
 from npser.types.placeholder import Form, Placeholder
 from npser.types.schema import Schema, schema_of
@@ -25,6 +26,7 @@ from npser.types.schema import Schema, schema_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from npser.shapes.gate import Stored
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
@@ -34,23 +36,24 @@ __all__ = ["NamedTuples", "Records", "VariedRecords", "place_objects", "place_pl
 class Records(Node):
     """Objects of one class that have the same fields; a child a field."""
 
-    __slots__ = ("keys", "name")
+    __slots__ = ("keys", "stored")
     makes_columns = True
     zips = True
+    passes = True
 
-    def __init__(self, name: str, keys: tuple[str, ...]) -> None:
+    def __init__(self, stored: Stored, keys: tuple[str, ...]) -> None:
         super().__init__(len(keys))
-        self.name = name
+        self.stored = stored
         self.keys = keys
 
     @classmethod
     def parse(cls, _tag: int, reader: ShapeReader) -> Records:
         """The class name and the key set."""
-        return cls(reader.text(), reader.keys())
+        return cls(read_class(reader), reader.keys().keys)
 
     def open(self, b: Builder, n: int) -> Any:
         """Make the objects, empty."""
-        b.counts += [n] * self.children
+        self.pass_on(b, n)
         return _allocate(self, b, n)
 
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
@@ -63,9 +66,9 @@ class Records(Node):
             for thing, row in zip(objects, rows, strict=True):
                 thing.fill(dict(zip(self.keys, row, strict=True)))
         elif objects is None:
-            objects = plan_tuples(cls, self.keys)(columns, n)
+            objects = _build_tuples(self, b, cls, columns, n)
         elif n:
-            plan_objects(cls, self.keys).apply(objects, columns)
+            _fill_objects(self, b, cls, objects, self.keys, columns)
         return objects
 
     def objects(self, frame: Any) -> list[Any]:
@@ -77,16 +80,60 @@ class Records(Node):
         return f".{self.keys[edge]}"
 
 
+def _checked(b: Builder, cls: type, plan: Plan) -> Plan:
+    """The plan, if the caller does not mind what it drops."""
+    if plan.dropped and b.policy.extra_fields == "refuse":
+        raise b.cursor.fail(f"class {cls.__qualname__} has no field {plan.dropped[0]!r}, and the payload has one")
+    return plan
+
+
+def _fill_objects(
+    node: Records | VariedRecords,
+    b: Builder,
+    cls: type,
+    objects: Sequence[Any],
+    names: tuple[str, ...],
+    columns: list[Any],
+) -> None:
+    """Set the attributes of objects that all have the fields `names`."""
+    upgrade = upgrade_of(cls, node.stored.version)
+    if upgrade is None:
+        _checked(b, cls, plan_objects(cls, names)).apply(objects, columns)
+        return
+    rows = zip(*columns, strict=True) if columns else [()] * len(objects)
+    for thing, row in zip(objects, rows, strict=True):
+        fields = upgrade(dict(zip(names, row, strict=True)))
+        cells: list[Any] = [[value] for value in fields.values()]
+        _checked(b, cls, plan_objects(cls, tuple(fields))).apply([thing], cells)
+
+
+def _build_tuples(node: Records, b: Builder, cls: type, columns: list[Any], n: int) -> list[Any]:
+    """Named tuples out of their fields."""
+    upgrade = upgrade_of(cls, node.stored.version)
+    if upgrade is None:
+        build, dropped = plan_tuples(cls, node.keys)
+        if dropped and b.policy.extra_fields == "refuse":
+            raise b.cursor.fail(f"class {cls.__qualname__} has no field {dropped[0]!r}, and the payload has one")
+        return build(columns, n)
+    done: list[Any] = []
+    for row in zip(*columns, strict=True):
+        fields = upgrade(dict(zip(node.keys, row, strict=True)))
+        build, _ = plan_tuples(cls, tuple(fields))
+        done += build([[value] for value in fields.values()], 1)
+    return done
+
+
 def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
     """(class, its empty objects), (None, placeholders), (named tuple class, None), or None where columns stay."""
     if wants_columns(node, b):
         return None
-    cls = find_class(b, node.name, ("object", "named tuple", "state"))
+    name, version = node.stored
+    cls = find_class(b, node.stored, ("object", "named tuple", "state"))
     if cls is None:
-        objects = [Placeholder(node.name, "object", {}) for _ in range(n)]
+        objects = [Placeholder(name, "object", {}, None, version) for _ in range(n)]
     elif issubclass(cls, tuple):
         if b.references:
-            raise b.cursor.fail(f"{node.name} is a named tuple now, which other parts of the payload cannot refer to")
+            raise b.cursor.fail(f"{name} is a named tuple now, which other parts of the payload cannot refer to")
         return cls, None
     else:
         objects = new_objects(cls, n)
@@ -95,60 +142,64 @@ def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
 
 
 class VariedRecords(Node):
-    """Objects of one class that differ in the fields they have: slot(n) pattern codes; child k over those with k."""
+    """Objects of one class that differ in the fields they have.
 
-    __slots__ = ("keys", "name", "patterns")
+    slot(n) pattern codes; child k over the objects that have field k, pattern by pattern.
+    """
+
+    __slots__ = ("keys", "patterns", "stored")
     slots = 1
     makes_columns = True
-    zips = True
 
-    def __init__(self, name: str, keys: tuple[str, ...], patterns: list[tuple[int, ...]]) -> None:
+    def __init__(self, stored: Stored, keys: tuple[str, ...], patterns: list[tuple[int, ...]]) -> None:
         super().__init__(len(keys))
-        self.name = name
+        self.stored = stored
         self.keys = keys
         self.patterns = patterns
 
     @classmethod
     def parse(cls, _tag: int, reader: ShapeReader) -> VariedRecords:
         """The class name, the key set and the patterns."""
-        name, keys = reader.text(), reader.keys()
-        return cls(name, keys, reader.patterns(len(keys)))
+        stored, keys = read_class(reader), reader.keys().keys
+        return cls(stored, keys, reader.patterns(len(keys)))
 
     def open(self, b: Builder, n: int) -> Any:
         """Count the objects of each field and make them, empty."""
-        codes = open_patterns(b, n, self.patterns, self.children)
+        rows = open_patterns(self, b, n, self.patterns)
         if wants_columns(self, b):
-            return codes, None, []
-        cls = find_class(b, self.name, ("object", "state"))
+            return rows, None, []
+        name, version = self.stored
+        cls = find_class(b, self.stored, ("object", "state"))
         objects = (
-            [Placeholder(self.name, "object", {}, self.keys) for _ in range(n)]
+            [Placeholder(name, "object", {}, self.keys, version) for _ in range(n)]
             if cls is None
             else new_objects(cls, n)
         )
         b.numbered += objects
-        return codes, cls, objects
+        return rows, cls, objects
 
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Set the attributes that each object has."""
-        codes, cls, objects = frame
+        rows, cls, objects = frame
         if wants_columns(self, b):
-            return dict(zip(self.keys, spread(b, columns, codes, self.patterns), strict=True))
-        cursors = [iter(column) for column in columns]
-        members: dict[int, list[int]] = {}
-        cells: dict[int, list[list[Any]]] = {code: [[] for _ in self.patterns[code]] for code in set(codes)}
-        for index, code in enumerate(codes):
-            members.setdefault(code, []).append(index)
-            for column, key in zip(cells[code], self.patterns[code], strict=True):
-                column.append(next(cursors[key]))
-        for code, indices in members.items():
-            names = tuple([self.keys[key] for key in self.patterns[code]])
-            chosen = [objects[index] for index in indices]
+            return dict(zip(self.keys, spread(b, columns, rows, self.patterns), strict=True))
+        members: list[list[Any]] = [[] for _ in self.patterns]
+        for thing, code in zip(objects, rows.codes, strict=True):
+            members[code].append(thing)
+        cells = cut_patterns(columns, rows, self.patterns)
+        for pattern, chosen, own in zip(self.patterns, members, cells, strict=True):
+            if not chosen:
+                continue
+            names = tuple([self.keys[key] for key in pattern])
             if cls is None:
                 for at, thing in enumerate(chosen):
-                    thing.fill({name: column[at] for name, column in zip(names, cells[code], strict=True)})
+                    thing.fill({name: column[at] for name, column in zip(names, own, strict=True)})
+            elif upgrade_of(cls, self.stored.version) is not None:
+                _fill_objects(self, b, cls, chosen, names, own)
             else:
-                plan_objects(cls, self.keys)  # fields that no object of this payload has must have defaults
-                plan_objects(cls, names, complete=True).apply(chosen, cells[code])  # type: ignore[arg-type]
+                # fields that no object of this payload has must have defaults
+                _checked(b, cls, plan_objects(cls, self.keys))
+                plan_objects(cls, names, complete=True).apply(chosen, own)
         return objects
 
     def objects(self, frame: Any) -> list[Any]:
@@ -167,12 +218,13 @@ class NamedTuples(Records):
 
     def open(self, b: Builder, n: int) -> Any:
         """Find the class."""
-        b.counts += [n] * self.children
+        self.pass_on(b, n)
         if wants_columns(self, b):
             return None
-        cls = find_class(b, self.name, ("named tuple", "object"))
+        name, version = self.stored
+        cls = find_class(b, self.stored, ("named tuple", "object"))
         if cls is None:
-            return None, [Placeholder(self.name, "named tuple", {}) for _ in range(n)]
+            return None, [Placeholder(name, "named tuple", {}, None, version) for _ in range(n)]
         return cls, None if issubclass(cls, tuple) else new_objects(cls, n)
 
 
@@ -199,7 +251,7 @@ def _place_named_tuples(w: ShapeWriter, column: Column, schema: Schema) -> None:
         if len(value) != len(fields) or getattr(value, "__dict__", None):
             raise w.refuse(column, index, f"{schema.name} with attributes or items beyond its fields")
     columns = list(zip(*map(tuple.__iter__, column.values), strict=True))
-    _place_columns(w, column, Tag.NAMED_TUPLE, schema.name, fields, columns)
+    _place_columns(w, column, Tag.NAMED_TUPLE, schema.stamp, fields, columns)
 
 
 def _place_records(w: ShapeWriter, column: Column) -> None:
@@ -215,9 +267,9 @@ def _place_records(w: ShapeWriter, column: Column) -> None:
         rows = [
             {name: getattr(value, name) for name in schema.fields if hasattr(value, name)} for value in column.values
         ]
-        _place_varied(w, column, schema.name, schema.fields, rows)
+        _place_varied(w, column, schema.stamp, schema.fields, rows)
         return
-    _place_columns(w, column, Tag.RECORD, schema.name, schema.fields, columns)
+    _place_columns(w, column, Tag.RECORD, schema.stamp, schema.fields, columns)
 
 
 def _place_open_records(w: ShapeWriter, column: Column, schema: Schema) -> None:
@@ -227,7 +279,7 @@ def _place_open_records(w: ShapeWriter, column: Column, schema: Schema) -> None:
             {name: getattr(value, name) for name in schema.slots if hasattr(value, name)} | row
             for value, row in zip(column.values, rows, strict=True)
         ]
-    _place_rows(w, column, schema.name, rows)
+    _place_rows(w, column, schema.stamp, rows)
 
 
 def _place_rows(w: ShapeWriter, column: Column, name: str, rows: list[dict[str, Any]]) -> None:
@@ -251,13 +303,12 @@ def _place_columns(
     if keys:
         w.pay(column, len(keys))
     w.node(tag)
-    w.text(name)
+    w.name(name)
     w.keys(keys)
     if len(column.values) == 1:
         w.push_singles([values[0] for values in columns], keys, depth, column, at_field)
         return
-    for key, values in zip(reversed(keys), reversed(columns), strict=True):
-        w.push(values, depth, column, at_field(key))
+    w.push_fields(columns, keys, depth, column, at_field)
 
 
 def _may_be_empty(w: ShapeWriter, column: Column, tag: Tag, name: str) -> bool:
@@ -279,13 +330,14 @@ def _place_varied(
     met, codes, patterns = group_patterns(rows)
     numbers = {key: number for number, key in enumerate(keys)}
     w.node(Tag.VARIED_RECORD)
-    w.text(name)
+    w.name(name)
     w.keys(keys)
-    w.patterns([[numbers[met[key]] for key in pattern] for pattern in patterns])
-    w.slots.ints(codes)
-    split = split_columns(keys, rows)
-    for key in reversed(keys):
-        w.push(split[key], depth, column, at_field(key, rows))
+    numbered = [tuple([numbers[met[key]] for key in pattern]) for pattern in patterns]
+    w.patterns(numbered)
+    w.ints(column, codes)
+    split, order = split_columns(len(keys), rows, codes, numbered)
+    for number in range(len(keys) - 1, -1, -1):
+        w.push(split[number], depth, column, at_field(keys[number], rows, order))
 
 
 def place_placeholders(w: ShapeWriter, column: Column) -> None:
@@ -297,16 +349,16 @@ def _place_tuple_placeholders(w: ShapeWriter, column: Column) -> None:
     rows = [value.contents for value in column.values]
     keys = tuple(rows[0])
     columns = list(zip(*map(dict.values, rows), strict=True))
-    _place_columns(w, column, Tag.NAMED_TUPLE, column.values[0].class_name, keys, columns)
+    _place_columns(w, column, Tag.NAMED_TUPLE, column.values[0].stamp, keys, columns)
 
 
 def _place_object_placeholders(w: ShapeWriter, column: Column) -> None:
     first: Placeholder = column.values[0]
     rows = [value.contents for value in column.values]
     if first.keys is None:
-        _place_rows(w, column, first.class_name, rows)
+        _place_rows(w, column, first.stamp, rows)
     else:
-        _place_varied(w, column, first.class_name, first.keys, rows)
+        _place_varied(w, column, first.stamp, first.keys, rows)
 
 
 _PLACE_FORM: Final[dict[Form, Any]] = {

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, Final
+from itertools import accumulate, chain, pairwise
+from operator import countOf
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from npser.columns.slots import as_numbers
+from npser.columns.slotreader import as_numbers
 from npser.shapes.column import Keys, at_item, at_position, in_lists
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
@@ -32,6 +33,12 @@ __all__ = ["Deques", "Rows", "Sequences", "place_deques", "place_lists", "place_
 
 MAX_ROW = 64
 """Sequences of up to this many items may be rows; longer ones are vectors whatever they hold."""
+
+MIN_COPIED = 8
+"""From this many lists of strings on, equal ones may be stored once."""
+
+MAX_COPIED = 255
+"""Distinct ones, and their length: both are bytes in the pool."""
 
 MAX_SINGLE_ROW = 16
 """The same for a sequence that stands alone."""
@@ -50,13 +57,15 @@ def cut(items: Any, lengths: Sequence[int], make: Callable[[Iterable[Any]], Any]
     if first and lengths.count(first) == n:
         rows = zip(*[iter(items)] * first, strict=True)
         return build_lists(first)(rows) if make is list else list(map(make, rows))
-    ends = accumulate(lengths)
-    return [make(items[end - length : end]) for length, end in zip(lengths, ends, strict=True)]
+    bounds = pairwise(accumulate(lengths, initial=0))
+    if make is list:
+        return [items[start:stop] for start, stop in bounds]
+    return [make(items[start:stop]) for start, stop in bounds]
 
 
-def open_lengths(b: Builder, n: int) -> list[int]:
-    """Read a slot of n lengths."""
-    lengths = b.slots.ints(n)
+def open_lengths(node: Node, b: Builder, n: int) -> list[int]:
+    """Read a node's slot of n lengths."""
+    lengths = node.stream(b).ints(n)
     if n and (lengths[0] < 0 or (lengths.count(lengths[0]) < n and min(lengths) < 0)):
         raise b.cursor.fail("a negative length")
     return lengths
@@ -82,7 +91,12 @@ class Sequences(Node):
 
     def open(self, b: Builder, n: int) -> Any:
         """Read the lengths."""
-        lengths = open_lengths(b, n)
+        copies = None if self.single or self.hashes else b.slots.copies(n)
+        if copies is not None:
+            codes, lengths = copies
+            b.counts.append(sum(lengths))
+            return Copies(codes, lengths), allocate(b, MAKERS.get(self.tag), n)
+        lengths = open_lengths(self, b, n)
         b.counts.append(sum(lengths))
         return lengths, allocate(b, MAKERS.get(self.tag), n)
 
@@ -90,8 +104,10 @@ class Sequences(Node):
         """Cut the child's column."""
         lengths, allocated = frame
         (items,) = columns
+        if type(lengths) is Copies:
+            return fill(self.tag, allocated, self._copy(b, n, lengths, items))
         if type(items) is not list:
-            return _cut_special(items, lengths)
+            return _cut_special(b, items, lengths)
         if b.late is not None and self.tag == Tag.SET:
             made = [set() for _ in lengths] if allocated is None else allocated
             return fill_late(b.late, self.tag, made, cut(items, lengths, list))
@@ -105,13 +121,32 @@ class Sequences(Node):
             return list(map(as_numbers, done))  # those of one type, where the lists together are of several
         return fill(self.tag, allocated, done)
 
+    def _copy(self, b: Builder, n: int, copies: Copies, items: Any) -> list[Any]:
+        if type(items) is not list:
+            parts = _cut_special(b, items, copies.lengths)
+            if type(items) is dict:
+                b.cursor.expand(n * len(items))
+            return [parts[code].copy() for code in copies.codes]
+        cells = map(cut(items, copies.lengths, self.make).__getitem__, copies.codes)
+        return list(cells) if self.tag == Tag.TUPLE else list(map(list.copy, cells))
+
     def step(self, _edge: int) -> str:
         """Any item."""
         return "[*]"
 
 
-def _cut_special(items: Any, lengths: list[int]) -> list[Any]:
-    """Cut an array, or a table that stays columns. An empty list has no type that it could be an array of."""
+class Copies(NamedTuple):
+    """Sequences of which only the distinct ones are stored: which one each is, and their lengths."""
+
+    codes: Iterable[int]
+    lengths: list[int]
+
+
+def _cut_special(b: Builder, items: Any, lengths: list[int]) -> list[Any]:
+    """Cut an array, or a table that stays columns. An empty list has no type that it could be an array of.
+
+    The columns of a table without rows were paid for by no cell, so they are drawn from the budget.
+    """
     ends = accumulate(lengths)
     if isinstance(items, np.ndarray):
         if len(lengths) == 1:
@@ -121,6 +156,7 @@ def _cut_special(items: Any, lengths: list[int]) -> list[Any]:
         ]
     if len(lengths) == 1:
         return [items]
+    b.cursor.expand(lengths.count(0) * len(items))
     return [
         {key: values[end - length : end] for key, values in items.items()}
         for length, end in zip(lengths, ends, strict=True)
@@ -135,8 +171,8 @@ class Deques(Sequences):
 
     def open(self, b: Builder, n: int) -> Any:
         """Read the lengths and the bounds."""
-        lengths = open_lengths(b, n)
-        bounds = b.slots.many(n)
+        lengths = open_lengths(self, b, n)
+        bounds = self.stream(b).many(n)
         for length, bound in zip(lengths, bounds, strict=True):
             if bound is not None and (type(bound) is not int or bound < length or bound >= 1 << 63):
                 raise b.cursor.fail(f"a deque of {length} items with maxlen {str(bound)[:40]}")
@@ -157,6 +193,7 @@ class Rows(Node):
 
     __slots__ = ("tag",)
     zips = True
+    passes = True
 
     def __init__(self, tag: int, children: int) -> None:
         super().__init__(children)
@@ -172,7 +209,7 @@ class Rows(Node):
 
     def open(self, b: Builder, n: int) -> list[Any] | None:
         """Every child runs over all instances."""
-        b.counts += [n] * self.children
+        self.pass_on(b, n)
         return allocate(b, list if self.tag == Tag.LIST_ROW else None, n)
 
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
@@ -185,6 +222,12 @@ class Rows(Node):
         if b.policy.numbers == "array" and not b.preserve:
             return list(map(as_numbers, done))
         return fill(self.tag, frame, done)
+
+    def close_single(self, b: Builder, frame: Any, values: list[Any]) -> Any:
+        """The one row."""
+        if self.tag == Tag.TUPLE_ROW:
+            return tuple(values)
+        return super().close_single(b, frame, values)
 
     def step(self, edge: int) -> str:
         """One position."""
@@ -216,7 +259,7 @@ def _flatten(w: ShapeWriter, column: Column) -> tuple[list[int], list[Any]]:
 
 def _place_flat(w: ShapeWriter, column: Column, tag: Tag, lengths: list[int], items: list[Any], depth: int) -> None:
     w.node(tag)
-    w.slots.ints(lengths)
+    w.ints(column, lengths)
     w.push(items, depth, column, in_lists(lengths))
 
 
@@ -227,8 +270,7 @@ def _place_rows(w: ShapeWriter, column: Column, tag: Tag, positions: list[Sequen
     if len(column.values) == 1:
         w.push_singles([values[0] for values in positions], range(len(positions)), depth, column, at_position)
         return
-    for position in range(len(positions) - 1, -1, -1):
-        w.push(positions[position], depth, column, at_position(position))
+    w.push_fields(positions, range(len(positions)), depth, column, at_position)
 
 
 def place_lists(w: ShapeWriter, column: Column) -> None:
@@ -236,6 +278,8 @@ def place_lists(w: ShapeWriter, column: Column) -> None:
     depth = w.enter(column)
     lengths, items = _flatten(w, column)
     n, m = len(lengths), lengths[0]
+    if n >= MIN_COPIED and m and type(items[0]) is str and _place_copies(w, column, items, depth):
+        return
     if 1 < m <= MAX_ROW and (n > 1 or m <= MAX_SINGLE_ROW):
         met = kinds_of(items)
         if len(met) > 1 and lengths.count(m) == n:
@@ -244,6 +288,25 @@ def place_lists(w: ShapeWriter, column: Column) -> None:
                 _place_rows(w, column, Tag.LIST_ROW, positions, depth)
                 return
     _place_flat(w, column, Tag.LIST, lengths, items, depth)
+
+
+def _place_copies(w: ShapeWriter, column: Column, items: list[Any], depth: int) -> bool:
+    """Write LIST with the distinct lists only, if they are few lists of strings."""
+    rows = list(map(tuple, column.values))
+    n = len(rows)
+    if len(set(rows[:MIN_COPIED])) > MIN_COPIED // 2 or w.preserve or countOf(map(type, items), str) < len(items):
+        return False
+    distinct = {row: code for code, row in enumerate(dict.fromkeys(rows))}
+    lengths = list(map(len, distinct))
+    if len(distinct) * 2 > n or len(distinct) > MAX_COPIED or max(lengths) > MAX_COPIED:
+        return False
+    if not w.sink.may_expand(n + len(items)):
+        return False
+    w.sink.expand(n + len(items))
+    w.node(Tag.LIST)
+    w.slots.copies(bytes(map(distinct.__getitem__, rows)), bytes(lengths))
+    w.push(list(chain.from_iterable(distinct)), depth, column, in_lists(lengths))
+    return True
 
 
 def place_tuples(w: ShapeWriter, column: Column) -> None:
@@ -262,7 +325,7 @@ def _place_sets(tag: Tag) -> Callable[[ShapeWriter, Column], None]:
         depth = w.enter(column)
         lengths, items = _flatten(w, column)
         w.node(tag)
-        w.slots.ints(lengths)
+        w.ints(column, lengths)
         w.stack.append(Keys(items, depth, column, in_lists(lengths), lengths))
 
     return place
@@ -278,8 +341,8 @@ def place_deques(w: ShapeWriter, column: Column) -> None:
     lengths, items = _flatten(w, column)
     bounds = [value.maxlen for value in column.values]
     w.node(Tag.DEQUE)
-    w.slots.ints(lengths)
-    w.slots.many(bounds, set(map(type, bounds)))
+    w.ints(column, lengths)
+    w.many(column, bounds, set(map(type, bounds)))
     w.push(items, depth, column, in_lists(lengths))
 
 
@@ -289,4 +352,4 @@ def place_slices(w: ShapeWriter, column: Column) -> None:
     w.pay(column, 3)
     w.node(Tag.SLICE)
     for name in ("step", "stop", "start"):
-        w.push([getattr(value, name) for value in column.values], depth, column, at_item(f".{name}"))
+        w.push_field([getattr(value, name) for value in column.values], depth, column, at_item(f".{name}"))

@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npser.shapes.column import at_item
-from npser.shapes.gate import find_class
+from npser.shapes.gate import find_class, read_class
 from npser.shapes.node import Node
-from npser.shapes.plans import new_objects, plan_objects
+from npser.shapes.plans import new_objects, plan_objects, upgrade_of
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
 from npser.types.schema import schema_of
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
+    from npser.shapes.gate import Stored
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
@@ -27,22 +28,28 @@ __all__ = ["States", "place_state_placeholders", "place_states"]
 class States(Node):
     """Objects by their state; one child."""
 
-    __slots__ = ("name",)
+    __slots__ = ("stored",)
+    passes = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, stored: Stored) -> None:
         super().__init__(1)
-        self.name = name
+        self.stored = stored
 
     @classmethod
     def parse(cls, _tag: int, reader: ShapeReader) -> States:
         """The class name."""
-        return cls(reader.text())
+        return cls(read_class(reader))
 
     def open(self, b: Builder, n: int) -> Any:
         """Make the objects, empty."""
-        b.counts.append(n)
-        cls = find_class(b, self.name, ("state", "object"))
-        objects = [Placeholder(self.name, "state", None) for _ in range(n)] if cls is None else new_objects(cls, n)
+        self.pass_on(b, n)
+        name, version = self.stored
+        cls = find_class(b, self.stored, ("state", "object"))
+        objects = (
+            [Placeholder(name, "state", None, None, version) for _ in range(n)]
+            if cls is None
+            else new_objects(cls, n)
+        )
         b.numbered += objects
         return cls, objects
 
@@ -53,7 +60,7 @@ class States(Node):
             if cls is None:
                 thing.fill(state)
             else:
-                _set_state(b, cls, thing, state)
+                _set_state(b, cls, thing, _upgraded(cls, self.stored.version, state))
         return objects
 
     def objects(self, frame: Any) -> list[Any]:
@@ -63,6 +70,11 @@ class States(Node):
     def step(self, _edge: int) -> str:
         """The state."""
         return ".__getstate__()"
+
+
+def _upgraded(cls: type, version: int, state: Any) -> Any:
+    upgrade = upgrade_of(cls, version)
+    return state if upgrade is None or type(state) is not dict else upgrade(state)
 
 
 def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
@@ -108,17 +120,17 @@ def place_states(w: ShapeWriter, column: Column) -> None:
             if _attributes(state) is None:
                 message = f"{schema.name} has no __setstate__ and its state is no dict of attributes"
                 raise w.refuse(column, item, message)
-    _place(w, column, schema.name, states, depth)
+    _place(w, column, schema.stamp, states, depth)
 
 
 def place_state_placeholders(w: ShapeWriter, column: Column) -> None:
     """Write STATE for placeholders."""
     states = [value.contents for value in column.values]
-    _place(w, column, column.values[0].class_name, states, w.enter(column))
+    _place(w, column, column.values[0].stamp, states, w.enter(column))
 
 
 def _place(w: ShapeWriter, column: Column, name: str, states: list[Any], depth: int) -> None:
     w.pay(column, 1)
     w.node(Tag.STATE)
-    w.text(name)
-    w.push(states, depth, column, at_item(".__getstate__()"))
+    w.name(name)
+    w.push_field(states, depth, column, at_item(".__getstate__()"))

@@ -16,9 +16,12 @@ __all__ = [
     "fill_dicts_template",
     "fill_slots_template",
     "fill_template",
+    "filled_one_template",
+    "filled_rows_template",
     "lists_template",
-    "row_template",
+    "one_template",
     "rows_template",
+    "shared_one_template",
     "shared_rows_template",
 ]
 
@@ -39,6 +42,83 @@ class Generated(NamedTuple):
 
     name: str
     source: str
+
+
+def _values(k: int) -> str:
+    return "".join(f"v{i}, " for i in range(k)).rstrip()
+
+
+@lru_cache(maxsize=MAX_COLUMNS)
+def one_template(k: int) -> Generated:
+    """Values -> one dict.
+
+    >>> print(one_template(2).source)
+    def make():
+        def build(values):
+            v0, v1, = values
+            return {'f0': v0, 'f1': v1}
+        return build
+    <BLANKLINE>
+    """
+    pairs = ", ".join(f"'f{i}': v{i}" for i in range(k))
+    return Generated(
+        f"one_{k}",
+        f"def make():\n"
+        f"    def build(values):\n"
+        f"        {_values(k)} = values\n"
+        f"        return {{{pairs}}}\n"
+        f"    return build\n",
+    )
+
+
+@lru_cache(maxsize=MAX_COLUMNS)
+def shared_one_template(k: int) -> Generated:
+    """Values -> one dict that shares its table of keys with the others; see `shared_rows_template`.
+
+    >>> print(shared_one_template(2).source)
+    def make(row):
+        def build(values):
+            o = row()
+            o.f0, o.f1, = values
+            return o.__dict__
+        return build
+    <BLANKLINE>
+    """
+    targets = "".join(f"o.f{i}, " for i in range(k)).rstrip()
+    return Generated(
+        f"shared_one_{k}",
+        f"def make(row):\n"
+        f"    def build(values):\n"
+        f"        o = row()\n"
+        f"        {targets} = values\n"
+        f"        return o.__dict__\n"
+        f"    return build\n",
+    )
+
+
+@lru_cache(maxsize=MAX_COLUMNS)
+def filled_one_template(k: int) -> Generated:
+    """Values -> one dict out of a copy of one that has the keys: a long display grows its dict key by key.
+
+    >>> print(filled_one_template(2).source)
+    def make(blank):
+        def build(values):
+            d = blank.copy()
+            d['f0'], d['f1'], = values
+            return d
+        return build
+    <BLANKLINE>
+    """
+    targets = "".join(f"d['f{i}'], " for i in range(k)).rstrip()
+    return Generated(
+        f"filled_one_{k}",
+        f"def make(blank):\n"
+        f"    def build(values):\n"
+        f"        d = blank.copy()\n"
+        f"        {targets} = values\n"
+        f"        return d\n"
+        f"    return build\n",
+    )
 
 
 @lru_cache(maxsize=MAX_COLUMNS)
@@ -99,29 +179,36 @@ def shared_rows_template(k: int) -> Generated:
 
 
 @lru_cache(maxsize=MAX_COLUMNS)
-def row_template(k: int) -> Generated:
-    """Iterators of columns -> one dict a call, for tables whose rows differ.
+def filled_rows_template(k: int) -> Generated:
+    """Columns -> dicts out of copies of one that has the keys; see `filled_one_template`.
 
-    >>> print(row_template(2).source)
-    def make(keys, nexts):
-        k0, k1, = keys
-        f0, f1, = nexts
-        def row():
-            return {k0: f0(), k1: f1()}
-        return row
+    >>> print(filled_rows_template(2).source)
+    def make(blank):
+        def build(columns):
+            out = []
+            push = out.append
+            for v0, v1, in zip(*columns):
+                d = blank.copy()
+                d['f0'] = v0
+                d['f1'] = v1
+                push(d)
+            return out
+        return build
     <BLANKLINE>
     """
-    keys = "".join(f"k{i}, " for i in range(k)).rstrip()
-    nexts = "".join(f"f{i}, " for i in range(k)).rstrip()
-    pairs = ", ".join(f"k{i}: f{i}()" for i in range(k))
+    body = "".join(f"            d['f{i}'] = v{i}\n" for i in range(k))
     return Generated(
-        f"row_{k}",
-        f"def make(keys, nexts):\n"
-        f"    {keys} = keys\n"
-        f"    {nexts} = nexts\n"
-        f"    def row():\n"
-        f"        return {{{pairs}}}\n"
-        f"    return row\n",
+        f"filled_rows_{k}",
+        f"def make(blank):\n"
+        f"    def build(columns):\n"
+        f"        out = []\n"
+        f"        push = out.append\n"
+        f"        for {_values(k)} in zip(*columns):\n"
+        f"            d = blank.copy()\n"
+        f"{body}"
+        f"            push(d)\n"
+        f"        return out\n"
+        f"    return build\n",
     )
 
 

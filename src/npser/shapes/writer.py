@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from npser.blocks.sink import FREE_ITEMS, Sink
 from npser.columns.kinds import LEAF_TYPES
-from npser.columns.slots import SlotWriter
+from npser.columns.slotwriter import SlotWriter
+from npser.columns.texts import are_all
 from npser.errors import EncodeError
 from npser.limits import MAX_DEPTH
 from npser.shapes.column import Column, Leaves
 from npser.shapes.cycles import find_cycle
+from npser.shapes.keysets import KEY_SETS
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from npser.shapes.column import Step
 
@@ -34,10 +36,6 @@ whole chain in one recursion of C code, which CPython 3.13 does not bound by the
 CYCLE_CHECK_ITEMS = 1 << 16
 """A column of more items than this, out of containers that repeat, is checked at any depth: a cycle that branches
 grows faster than it gets deep."""
-
-
-MANY_TEXTS = 64
-"""Numbers below this are one byte in the shape."""
 
 
 class ShapeWriter:
@@ -69,8 +67,8 @@ class ShapeWriter:
         self.numbers: dict[int, int] = {}  # id of an object -> its number
         self.classes: dict[str, type] = {}  # wire name -> the class that has it in this payload
         self.keep: list[Any] = []  # temporaries whose id() must not be given to others
-        self._texts: dict[str, int] = {}
-        self._key_sets: dict[tuple[str, ...], int] = {}
+        self._names: dict[str, int] = {}
+        self.key_sets: dict[bytes, int] = {}
 
     def node(self, tag: Tag) -> None:
         """Write a tag."""
@@ -80,32 +78,51 @@ class ShapeWriter:
         """Write a count."""
         self.shape.uvarint(n)
 
-    def text(self, text: str) -> None:
-        """Write a string of the shape, or the number under which it came before."""
-        known = self._texts.get(text)
+    def name(self, name: str) -> None:
+        """Write the name of a class, or the number under which it came before."""
+        known = self._names.get(name)
         if known is not None:
             self.shape.uvarint(known << 1 | 1)
             return
-        self._texts[text] = len(self._texts)
-        raw = text.encode("utf-8", "surrogatepass")
+        self._names[name] = len(self._names)
+        raw = name.encode("utf-8", "surrogatepass")
         self.shape.uvarint(len(raw) << 1)
         self.shape.out += raw
 
     def keys(self, keys: tuple[str, ...]) -> None:
         """Write a key set, or the number under which it came before."""
-        known = self._key_sets.get(keys)
+        self.key_set(KEY_SETS.data(keys))
+
+    def key_set(self, raw: bytes) -> None:
+        """The same by its bytes."""
+        known = self.key_sets.get(raw)
         if known is not None:
             self.shape.uvarint(known << 1 | 1)
             return
-        self._key_sets[keys] = len(self._key_sets)
-        self.shape.uvarint(len(keys) << 1)
-        texts, out = self._texts, self.shape.out
-        for key in keys:
-            number = texts.get(key, MANY_TEXTS)
-            if number < MANY_TEXTS:
-                out.append(number << 1 | 1)
-            else:
-                self.text(key)
+        self.key_sets[raw] = len(self.key_sets)
+        self.shape.uvarint(len(raw) << 1)
+        self.shape.out += raw
+
+    def one(self, column: Column, value: Any) -> None:
+        """Write the slot of a leaf that is alone in its column."""
+        if column.single:
+            self.slots.singles.one(value)
+        else:
+            self.slots.many((value,), {type(value)})
+
+    def many(self, column: Column, values: Sequence[Any], types_met: set[type]) -> None:
+        """Write the slot of one leaf for each instance of a column."""
+        if column.single:
+            self.slots.singles.one(values[0])
+        else:
+            self.slots.many(values, types_met)
+
+    def ints(self, column: Column, values: Sequence[int]) -> None:
+        """Write the slot of one length or code for each instance of a column."""
+        if column.single:
+            self.slots.singles.one(values[0])
+        else:
+            self.slots.ints(values)
 
     def patterns(self, patterns: Sequence[Sequence[int]]) -> None:
         """Write which keys the instances of each pattern have, in which order."""
@@ -119,7 +136,7 @@ class ShapeWriter:
         """The depth of the children of a column of containers; EncodeError where that is too deep."""
         depth = column.depth + 1
         if depth == CYCLE_CHECK_DEPTH:
-            self._check_cycles(column)
+            self.check_cycles(column)
         if depth > CHAINED_DEPTH:
             self.keep.append(column)
         if depth > MAX_DEPTH:
@@ -130,9 +147,10 @@ class ShapeWriter:
         """Check that containers which hold `total` items may be laid end to end."""
         n = len(column.values)
         if total > CYCLE_CHECK_ITEMS and total > 8 * n and column.depth and len(set(map(id, column.values))) < n:
-            self._check_cycles(column)
+            self.check_cycles(column)
 
-    def _check_cycles(self, column: Column) -> None:
+    def check_cycles(self, column: Column) -> None:
+        """Refuse plain containers that hold themselves."""
         if self.preserve:
             return  # numbers end every cycle
         for item, value in enumerate(column.values):
@@ -163,6 +181,40 @@ class ShapeWriter:
         """Let a column of children be written next (the last one pushed comes first)."""
         self.stack.append(Column(values, depth, parent, step))
 
+    def push_field(self, values: Sequence[Any], depth: int, parent: Column, step: Step) -> None:
+        """The same for children of which each instance of the parent has exactly one."""
+        self.stack.append(Column(values, depth, parent, step, single=parent.single))
+
+    def push_fields(
+        self,
+        columns: Iterable[Sequence[Any]],
+        names: Sequence[Any],
+        depth: int,
+        parent: Column,
+        make_step: Callable[[Any], Step],
+    ) -> None:
+        """Write children of which each of several instances has exactly one, or let them be written next, in order.
+
+        Columns of leaves are written here, up to the first one that is not.
+        """
+        rest: list[Column] = []
+        shape, slots = self.shape.out, self.slots
+        for name, values in zip(names, columns, strict=True):
+            if not rest and self.default is None:
+                kind = type(values[0])
+                met = {kind} if are_all(values, kind) else set(map(type, values))
+                if met <= LEAF_TYPES:
+                    shape.append(Tag.LEAF)
+                    try:
+                        slots.many(values, met)
+                    except EncodeError as error:
+                        if error.path is None:
+                            error.path = Column(values, depth, parent, make_step(name)).path(error.item or 0)
+                        raise
+                    continue
+            rest.append(Column(values, depth, parent, make_step(name), single=parent.single))
+        self.stack += reversed(rest)
+
     def push_singles(
         self,
         values: Sequence[Any],
@@ -178,7 +230,8 @@ class ShapeWriter:
                 if index + 1 < stop:
                     leaves = slice(index + 1, stop)
                     self.stack.append(Leaves(values[leaves], names[leaves], depth, parent, make_step))
-                self.stack.append(Column((values[index],), depth, parent, make_step(names[index])))
+                step = make_step(names[index])
+                self.stack.append(Column((values[index],), depth, parent, step, single=parent.single))
                 stop = index
         if stop:
             self.stack.append(Leaves(values[:stop], names[:stop], depth, parent, make_step))

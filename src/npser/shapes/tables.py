@@ -1,0 +1,225 @@
+"""Tables: TABLE and VARIED_TABLE, dicts with the keys in the shape and a column a key; `maps` has the other dicts.
+
+Strategy: text keys that say what a dict is (`id`, `name`) are shape; keys that are data (a minute, a user's name)
+are a column. Dicts at one place that differ in their keys share one table: the pattern of each row says which keys it
+has and in which order, and a column holds only the cells that are there. So a missing key never becomes None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from npser.columns.texts import are_all
+from npser.shapes.column import at_key
+from npser.shapes.keysets import KeySet
+from npser.shapes.maps import place_maps
+from npser.shapes.node import Node
+from npser.shapes.patterns import VariedRows, cut_patterns, group_patterns, open_patterns, split_columns, spread
+from npser.shapes.tracking import allocate, fill
+from npser.tags import Node as Tag
+from npser.types.placeholder import kinds_of
+
+if TYPE_CHECKING:
+    from npser.shapes.column import Column
+    from npser.shapes.node import Builder, ShapeReader
+    from npser.shapes.patterns import Pattern
+    from npser.shapes.writer import ShapeWriter
+
+__all__ = ["UNIFORM_MAP_KEYS", "Tables", "VariedTables", "is_table", "is_varied", "place_dicts", "wants_columns"]
+
+MAX_TABLE_KEYS = 256
+"""One dict of more text keys than this is data: key column and value column."""
+
+UNIFORM_MAP_KEYS = 16
+"""The same for a dict whose values are all of one type, but for None."""
+
+CHUNK_CELLS = 1 << 16
+"""Cells whose keys are compared at a time: a list of them takes eight bytes each."""
+
+MAX_CELLS = 1 << 18
+"""Tables of more cells than this are never taken apart all at once."""
+
+MAX_VARIED_KEYS = 64
+"""Dicts of one place with no more keys than this together are a table however they vary."""
+
+MIN_CELLS_A_KEY = 4
+"""Dicts of one place whose keys come back less often than this on average have keys that are data."""
+
+
+class Tables(Node):
+    """Dicts of the same keys in the same order; a child a key."""
+
+    __slots__ = ("key_set", "keys")
+    makes_columns = True
+    zips = True
+    passes = True
+
+    def __init__(self, key_set: KeySet) -> None:
+        super().__init__(len(key_set.keys))
+        self.key_set = key_set
+        self.keys = key_set.keys
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> Tables:
+        """The key set."""
+        return cls(reader.keys())
+
+    def open(self, b: Builder, n: int) -> list[Any] | None:
+        """Every child runs over all instances."""
+        self.pass_on(b, n)
+        return allocate(b, dict, n)
+
+    def close(self, b: Builder, n: int, frame: list[Any] | None, columns: list[Any]) -> Any:
+        """Zip the columns into rows."""
+        if wants_columns(self, b):
+            return dict(zip(self.keys, columns, strict=True))
+        done = self.key_set.rows(columns, n) if columns else [{} for _ in range(n)]
+        return fill(Tag.TABLE, frame, done)
+
+    def close_single(self, b: Builder, frame: list[Any] | None, values: list[Any]) -> Any:
+        """The one dict."""
+        done = self.key_set.one(values)
+        return done if frame is None else fill(Tag.TABLE, frame, [done])[0]
+
+    def step(self, edge: int) -> str:
+        """One key."""
+        return f"[{self.keys[edge]!r}]"
+
+
+def wants_columns(node: Node, b: Builder) -> bool:
+    """Whether a table that is a list should stay columns; never where references count its rows."""
+    return (
+        node.in_list
+        and node.children > 0  # no columns would not say how many rows there were
+        and b.policy.tables == "columns"
+        and not b.references
+        and not b.preserve
+    )
+
+
+class VariedTables(Node):
+    """Dicts of some of these keys: slot(n) pattern codes; child k over the rows that have key k, pattern by pattern."""
+
+    __slots__ = ("_sets", "keys", "patterns")
+    slots = 1
+    makes_columns = True
+
+    def __init__(self, keys: tuple[str, ...], patterns: list[Pattern]) -> None:
+        super().__init__(len(keys))
+        self.keys = keys
+        self.patterns = patterns
+        self._sets: list[KeySet] | None = None
+
+    @classmethod
+    def parse(cls, _tag: int, reader: ShapeReader) -> VariedTables:
+        """The key set and the patterns."""
+        keys = reader.keys().keys
+        return cls(keys, reader.patterns(len(keys)))
+
+    def open(self, b: Builder, n: int) -> tuple[VariedRows, list[Any] | None]:
+        """Count the rows of each key."""
+        return open_patterns(self, b, n, self.patterns), allocate(b, dict, n)
+
+    def close(self, b: Builder, n: int, frame: tuple[VariedRows, list[Any] | None], columns: list[Any]) -> Any:
+        """Make the rows of each pattern; each row is the next one of its pattern."""
+        rows, allocated = frame
+        if wants_columns(self, b):
+            return dict(zip(self.keys, spread(b, columns, rows, self.patterns), strict=True))
+        if self._sets is None:
+            self._sets = [KeySet(tuple([self.keys[key] for key in pattern])) for pattern in self.patterns]
+        parts = [
+            iter(keys.rows(cells, count) if cells else [{} for _ in range(count)])
+            for keys, cells, count in zip(
+                self._sets, cut_patterns(columns, rows, self.patterns), rows.counts, strict=True
+            )
+        ]
+        done = list(map(next, map(parts.__getitem__, rows.codes)))
+        return fill(Tag.VARIED_TABLE, allocated, done)
+
+    def step(self, edge: int) -> str:
+        """One key."""
+        return f"[{self.keys[edge]!r}]"
+
+
+def place_dicts(w: ShapeWriter, column: Column) -> None:
+    """Write TABLE, VARIED_TABLE or DICT, by what the keys are."""
+    depth = w.enter(column)
+    rows = column.values
+    if len(rows) == 1:
+        _place_one_dict(w, column, rows[0], depth)
+        return
+    keys = tuple(rows[0])
+    alike = have_names(rows, keys)
+    if not (keys if alike else are_all(chain.from_iterable(rows), str)):
+        place_maps(w, column, Tag.DICT, depth)
+        return
+    if alike:
+        w.pay(column, len(keys))
+        w.node(Tag.TABLE)
+        w.keys(keys)
+        w.push_fields(columns_of_rows(rows, keys), keys, depth, column, at_key)
+        return
+    names, codes, patterns = group_patterns(rows)
+    if len(names) > MAX_VARIED_KEYS and len(names) * MIN_CELLS_A_KEY > sum(map(len, rows)):
+        place_maps(w, column, Tag.DICT, depth)
+        return
+    w.node(Tag.VARIED_TABLE)
+    w.keys(names)
+    w.patterns(patterns)
+    w.ints(column, codes)
+    split, order = split_columns(len(names), rows, codes, patterns)
+    for number in range(len(names) - 1, -1, -1):
+        w.push(split[number], depth, column, at_key(names[number], rows, order))
+
+
+def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: int) -> None:
+    if not is_table(row):
+        place_maps(w, column, Tag.DICT, depth)
+        return
+    keys = tuple(row)
+    w.node(Tag.TABLE)
+    w.keys(keys)
+    w.push_singles(list(row.values()), keys, depth, column, at_key)
+
+
+def have_names(rows: Sequence[dict[Any, Any]], keys: tuple[Any, ...]) -> bool:
+    """Whether all rows have exactly these keys in this order, and every key is a str.
+
+    >>> have_names([{"a": 1}, {"a": 2}], ("a",)), have_names([{"a": 1, "b": 2}, {"b": 1, "a": 2}], ("a", "b"))
+    (True, False)
+    """
+    step = max(1, CHUNK_CELLS // (len(keys) or 1))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        flat = list(chain.from_iterable(part))
+        if flat != list(keys) * len(part) or not are_all(flat, str):
+            return False
+    return True
+
+
+def columns_of_rows(rows: Sequence[dict[str, Any]], keys: tuple[str, ...]) -> Iterator[Sequence[Any]]:
+    """The columns of rows that have exactly these keys; those of many rows one by one, as they are asked for."""
+    if len(rows) * len(keys) <= MAX_CELLS:
+        yield from zip(*map(dict.values, rows), strict=True)
+    else:
+        for key in keys:
+            yield [row[key] for row in rows]
+
+
+def is_table(row: dict[Any, Any]) -> bool:
+    """Whether the keys of one dict are names, and not data."""
+    n = len(row)
+    if n > MAX_TABLE_KEYS or (n and not are_all(row, str)):
+        return False
+    return n <= UNIFORM_MAP_KEYS or is_varied(row.values())
+
+
+def is_varied(values: Collection[Any]) -> bool:
+    """Whether values are of more than one type, apart from None.
+
+    >>> is_varied([1, None]), is_varied([1, "a"])
+    (False, True)
+    """
+    return len({type(None), *kinds_of(values)}) > 2

@@ -1,0 +1,218 @@
+"""Generated writers of documents give the bytes that the plain way gives, for every value, and know their limits."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import npser
+from npser import encoder
+from npser.blocks.sink import Sink
+from npser.shapes import documents
+from npser.shapes.documents import LEARNED_AFTER, MAX_DOCUMENTS, MAX_VARIANTS, Documents, MisfitError, document_of
+from npser.shapes.infer import write_shape
+from npser.shapes.writer import ShapeWriter
+from same import difference
+from strategies import values
+
+
+def plain(value: dict[str, Any]) -> bytes:
+    w = ShapeWriter(Sink(), None, preserve=False)
+    write_shape(w, value)
+    return encoder._finish(w)
+
+
+def generated(document: documents.Document, value: dict[str, Any]) -> bytes | None:
+    parts = document.take(value)
+    if parts is None:
+        return None
+    w = ShapeWriter(Sink(), None, preserve=False)
+    try:
+        document.write(w, parts)
+    except MisfitError:
+        return None
+    return encoder._finish(w)
+
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.integers(-300, 70_000),
+    st.floats(allow_nan=False),
+    st.text(max_size=6),
+    st.binary(max_size=3),
+    st.just(datetime.date(2020, 1, 2)),
+)
+NESTED = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.text("abc", max_size=2), inner, max_size=4),
+        st.tuples(inner, inner),
+        st.dictionaries(st.integers(0, 3), inner, max_size=2),
+    ),
+    max_leaves=12,
+)
+DICTS = st.dictionaries(st.text("abcdef", min_size=1, max_size=2), NESTED, min_size=1, max_size=6)
+
+
+def replaced(value: Any, leaves: list[Any], draw: random.Random) -> Any:
+    """The same dicts within dicts with other leaves."""
+    if type(value) is dict:
+        return {key: replaced(item, leaves, draw) for key, item in value.items()}
+    return draw.choice(leaves)
+
+
+@settings(max_examples=150, deadline=None)
+@given(DICTS, st.lists(NESTED, min_size=1, max_size=5), st.integers(0, 9))
+def test_same_bytes_whichever_way(value: dict[str, Any], others: list[Any], seed: int) -> None:
+    document = document_of(value)
+    assert document is not None
+    assert generated(document, value) == plain(value)
+    for other in (replaced(value, others, random.Random(seed)), replaced(value, [None, 1, "x"], random.Random(seed))):
+        written = generated(document, other)
+        assert written is None or written == plain(other)
+
+
+@settings(max_examples=60, deadline=None)
+@given(values)
+def test_dumps_gives_the_same_bytes_from_the_first_time_to_the_last(value: Any) -> None:
+    value = {"value": value, "id": 7}
+    try:
+        first = npser.dumps(value)
+    except npser.EncodeError:
+        return
+    assert {npser.dumps(value) for _ in range(LEARNED_AFTER + 2)} == {first}
+
+
+def test_leaves_may_change_their_types() -> None:
+    document = document_of({"a": 1, "b": {"c": "x", "d": None}, "e": True})
+    assert document is not None
+    for value in (
+        {"a": None, "b": {"c": 1.5, "d": "y"}, "e": 3},
+        {"a": 2**80, "b": {"c": b"x", "d": datetime.date(2020, 1, 1)}, "e": "\ud800"},
+        {"a": -(2**63), "b": {"c": 2**63 - 1, "d": -(2**15)}, "e": 2**31},
+        {"a": np.int64(3), "b": {"c": 1j, "d": ...}, "e": range(3)},
+    ):
+        assert generated(document, value) == plain(value)
+
+
+class Text(str):
+    """A subclass of str, which is no key of a table."""
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"a": 1, "b": {"c": 2}, "z": 3},
+        {"b": {"c": 2}, "a": 1},
+        {"a": 1, "b": {"c": 2, "d": 3}},
+        {"a": 1, "b": {}},
+        {"a": 1, "b": None},
+        {"a": 1, "b": [("c", 2)]},
+        {"a": 1, Text("b"): {"c": 2}},
+        {"a": 1, "b": {Text("c"): 2}},
+        {"a": 1, "b": type("Dict", (dict,), {})({"c": 2})},
+    ],
+)
+def test_other_keys_are_not_taken(other: dict[str, Any]) -> None:
+    document = document_of({"a": 1, "b": {"c": 2}})
+    assert document is not None
+    assert document.take(other) is None
+
+
+def test_many_keys_of_one_type_are_data() -> None:
+    row = {f"k{i}": i for i in range(20)} | {"name": "x"}
+    document = document_of({"row": row})
+    assert document is not None
+    uniform = {"row": {**row, "name": 7}}
+    assert document.take(uniform) is None
+    assert generated(document, {"row": {**row, "name": "y"}}) == plain({"row": {**row, "name": "y"}})
+    assert document_of({f"k{i}": i for i in range(20)}) is None
+
+
+@pytest.mark.parametrize("other", [[], {}, (), np.zeros(3), {1}, slice(1)])
+def test_a_container_in_the_place_of_a_leaf_is_not_taken(other: Any) -> None:
+    value = {"a": 1, "b": {"c": 2}}
+    document = document_of(value)
+    assert document is not None
+    assert generated(document, {"a": other, "b": {"c": 2}}) is None
+    for _ in range(LEARNED_AFTER + 2):
+        npser.dumps(value)
+    back = npser.loads(npser.dumps({"a": other, "b": {"c": 2}}))
+    assert difference({"a": other, "b": {"c": 2}}, back) is None
+
+
+def test_children_keep_their_errors_and_paths() -> None:
+    value = {"a": 1, "rows": [{"x": 1}, {"x": 2}]}
+    for _ in range(LEARNED_AFTER + 1):
+        npser.dumps(value)
+    with pytest.raises(npser.EncodeError) as caught:
+        npser.dumps({"a": 1, "rows": [{"x": 1}, {"x": object()}]})
+    assert caught.value.path == "$['rows'][1]['x']"
+    with pytest.raises(npser.EncodeError) as caught:
+        npser.dumps({"a": object(), "rows": []})
+    assert caught.value.path == "$['a']"
+
+
+def test_default_and_preserve_are_asked_as_ever() -> None:
+    shared = [1]
+    value = {"a": shared, "b": {"c": shared}}
+    for _ in range(LEARNED_AFTER + 1):
+        npser.dumps(value)
+    back = npser.loads(npser.dumps(value, identity="preserve"))
+    assert back["a"] is back["b"]["c"]
+    assert npser.loads(npser.dumps({"a": object(), "b": {"c": 1}}, default=lambda _: "it"))["a"] == "it"
+
+
+def test_a_cycle_is_refused() -> None:
+    def deep(inner: Any) -> dict[str, Any]:
+        value: dict[str, Any] = {"at": inner}
+        for _ in range(30):
+            value = {"next": value}
+        return value
+
+    for _ in range(LEARNED_AFTER + 1):
+        npser.dumps(deep([1, [2]]))
+    loop: list[Any] = [1]
+    loop.append(loop)
+    with pytest.raises(npser.EncodeError, match="holds itself"):
+        npser.dumps(deep(loop))
+
+
+def test_what_is_learned_is_bounded() -> None:
+    known = Documents()
+
+    def new() -> ShapeWriter:
+        return ShapeWriter(Sink(), None, preserve=False)
+
+    for variant in range(MAX_VARIANTS + 3):
+        for _ in range(LEARNED_AFTER):
+            known.write({"a": {f"b{variant}": 1}}, new)
+    assert len(known) == MAX_VARIANTS
+    for root in range(3 * MAX_DOCUMENTS):
+        for _ in range(LEARNED_AFTER):
+            known.write({f"r{root}": 1}, new)
+        assert len(known) <= MAX_DOCUMENTS
+    known.clear()
+    assert len(known) == 0
+
+
+def test_values_that_are_met_once_are_never_compiled() -> None:
+    known = Documents()
+    for index in range(2000):
+        assert known.write({f"a{index}": 1}, lambda: ShapeWriter(Sink(), None, preserve=False)) is None
+    assert len(known) == 0
+
+
+def test_round_trip_of_a_document() -> None:
+    value = {"a": [1, 2], "b": {"c": [], "d": [{"e": 1}, {"e": 2}], "f": ()}, "g": [1, "x"], "h": {}}
+    for _ in range(LEARNED_AFTER + 2):
+        assert difference(value, npser.loads(npser.dumps(value))) is None
