@@ -15,13 +15,16 @@ from npser.envelope.layers import open_layers
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
 from npser.limits import Limits
-from npser.shapes.build import build_value, load_shape
+from npser.shapes.build import build_value, load_shape, read_document
+from npser.shapes.hot import UNREAD
 from npser.shapes.policy import Policy
 from npser.tags import MAGIC, VERSION, Kind, Lead
 
 __all__ = ["decode", "open_buffer"]
 
 _CHUNK = 256
+
+SHORT_SHAPE, LONG_SHAPE = int(Lead.SHORT_SHAPE), int(Lead.LONG_SHAPE)  # comparing with a member costs a call
 
 
 def open_buffer(data: Any) -> memoryview:
@@ -59,16 +62,24 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
     if size > limits.bytes:
         raise LimitError(f"a payload of {size} bytes, and Limits(bytes={limits.bytes})")
     lead = buf[2]
+    if SHORT_SHAPE <= lead < LONG_SHAPE:
+        value = read_document(buf, 3, lead & 0x7F, limits.depth, policy)
+    elif lead == LONG_SHAPE and size > 4 and buf[3] >= 0x80 > buf[4]:
+        value = read_document(buf, 5, buf[3] & 0x7F | buf[4] << 7, limits.depth, policy)
+    else:
+        value = UNREAD
+    if value is not UNREAD:
+        return value
     cursor = Cursor(buf, 3, size, limits.budget(size))
-    if lead < Lead.SHORT_SHAPE:
-        try:
+    try:
+        if lead < SHORT_SHAPE:
             return _decoder(lead)(cursor, lead, policy)
-        except MemoryError as error:
-            raise LimitError("the payload asks for more memory than there is") from error
-    length = lead & 0x7F if lead < Lead.LONG_SHAPE else cursor.uvarint()
-    pos = cursor.pos
-    program = load_shape(cursor.take(length).tobytes(), pos, limits.depth)
-    return build_value(program, cursor, policy)
+        length = lead & 0x7F if lead < LONG_SHAPE else cursor.uvarint()
+        pos = cursor.pos
+        program = load_shape(cursor.take(length).tobytes(), pos, limits.depth)
+        return build_value(program, cursor, policy)
+    except MemoryError as error:
+        raise LimitError("the payload asks for more memory than there is") from error
 
 
 def _not_ours(buf: memoryview) -> DecodeError:

@@ -59,6 +59,7 @@ class TextCode(IntEnum):
     WTF8 = 0x02  # int(n) code points each | uvarint nbytes | nbytes    surrogates as three bytes each
     DICT = 0x03  # uvarint d | text(d) distinct | int(n) codes       0 <= code < d
     RADIX = 0x04  # uvarint d 2..256 | text(d) distinct | ceil(n/k) u16    k codes a word, digits to the base d, lowest first; d**k <= 65536
+    STEM = 0x05  # u8 separator | u8 mark | uvarint m | m bytes stem | uvarint nbytes | nbytes    like SPLIT, and each mark (U+0000..U+001F) stands for the stem
 
 
 class BytesCode(IntEnum):

@@ -30,17 +30,21 @@ __all__ = [
     "READERS",
     "SEPARATORS",
     "begin_split",
+    "read_few",
     "read_text",
     "write_dict",
     "write_lengths",
     "write_radix",
     "write_split",
+    "write_stem",
     "write_wtf8",
 ]
 
 Reader = Callable[[Cursor, int, int], list[str]]
 WriteInts = Callable[[Sink, NDArray[np.int64]], None]
 WriteText = Callable[[Sink, list[str]], None]
+
+SPLIT = int(TextCode.SPLIT)
 
 SEPARATORS: Final = tuple(map(chr, range(0x20)))
 """What may stand between items: the control characters, of which text rarely holds any but tab and newline."""
@@ -104,6 +108,28 @@ def begin_split(sink: Sink, values: list[str], separator: str) -> bytes | None:
     return blob
 
 
+def write_stem(sink: Sink, values: list[str], stem: str) -> bool:
+    r"""n >= 1 strings joined by U+0000, with U+0001 for the stem; False, and nothing written, if one contains these.
+
+    Raises like `write_split`.
+
+    >>> sink = Sink()
+    >>> write_stem(sink, ["/usr/a", "/usr/b"], "/usr/"), bytes(sink.out)
+    (True, b'\x05\x00\x01\x05/usr/\x05\x01a\x00\x01b')
+    """
+    joined = "\0".join(values)
+    raw, blob = stem.encode(), joined.replace(stem, "\1").encode()
+    drawn = blob.count(b"\1") * len(raw)
+    if joined.count("\0") >= len(values) or "\1" in joined or not sink.may_expand(drawn):
+        return False
+    sink.expand(drawn)
+    sink.out += bytes((TextCode.STEM, 0, 1))
+    for part in (raw, blob):
+        sink.uvarint(len(part))
+        sink.out += part
+    return True
+
+
 def write_lengths(sink: Sink, values: list[str], write_ints: WriteInts) -> None:
     """n strings as code points each, and all of them encoded. Raises like `write_split`."""
     sink.u8(TextCode.LENGTHS)
@@ -164,6 +190,21 @@ def read_text(cursor: Cursor, n: int) -> list[str]:
     return _read(cursor, n, 1)
 
 
+def read_few(buf: memoryview, pos: int, n: int) -> tuple[list[str], int]:
+    """The same for a few strings, and the position behind them; a wrong block is any exception, or a wrong number."""
+    code = buf[pos]
+    separator, size = buf[pos + 1], buf[pos + 2]
+    if code == SPLIT and size < 0x80:
+        pos += 3
+        return str(buf[pos : pos + size], "utf-8").split(SEPARATORS[separator]), pos + size
+    if code == SPLIT and buf[pos + 3] < 0x80:
+        size = size & 0x7F | buf[pos + 3] << 7
+        pos += 4
+        return str(buf[pos : pos + size], "utf-8").split(SEPARATORS[separator]), pos + size
+    cursor = Cursor(buf, pos)
+    return read_text(cursor, n), cursor.pos
+
+
 def _read(cursor: Cursor, n: int, depth: int) -> list[str]:
     reader = READERS.get(cursor.u8())
     if reader is None:
@@ -181,6 +222,28 @@ def _read_split(cursor: Cursor, n: int, depth: int) -> list[str]:
         raise cursor.fail(f"{n} items cannot be split out of {nbytes} bytes")
     text, mark = _read_blob(cursor, nbytes, "strict"), SEPARATORS[separator]
     items = text.split(mark, n) if nbytes <= LONG_ITEMS * n else _split_long(text, mark, n)  # at most n+1 parts
+    if len(items) != n:
+        raise cursor.fail(f"the separators do not make {n} items")
+    return items
+
+
+def _read_stem(cursor: Cursor, n: int, depth: int) -> list[str]:
+    separator, mark, size = cursor.u8(), cursor.u8(), cursor.uvarint()
+    if separator >= len(SEPARATORS) or mark >= len(SEPARATORS) or mark == separator:
+        raise cursor.fail(f"{separator:#04x} and {mark:#04x} are no separator and mark")
+    at = cursor.pos
+    stem, nbytes = cursor.take(size).tobytes(), cursor.uvarint()
+    if separator in stem or mark in stem:
+        raise cursor.fail("a stem with a separator or a mark")
+    if not 0 < n <= nbytes + 1:
+        raise cursor.fail(f"{n} items cannot be split out of {nbytes} bytes")
+    blob, one = cursor.take(nbytes).tobytes(), bytes((mark,))
+    cursor.expand(blob.count(one) * size)
+    try:  # as bytes: what is replaced is one byte, and never part of a longer character
+        stem.decode()
+        items = blob.replace(one, stem).decode().split(SEPARATORS[separator], n)
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"not UTF-8: {error.reason}", pos=at) from None
     if len(items) != n:
         raise cursor.fail(f"the separators do not make {n} items")
     return items
@@ -333,4 +396,5 @@ READERS: Final[dict[int, Reader]] = {
     TextCode.WTF8: _read_wtf8,
     TextCode.DICT: _read_dict,
     TextCode.RADIX: _read_radix,
+    TextCode.STEM: _read_stem,
 }

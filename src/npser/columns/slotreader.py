@@ -225,7 +225,26 @@ class SlotReader(PoolReader):
 ReadSlot = Callable[[SlotReader, int], Any]
 
 
-def _as_list(read: ReadSlot) -> ReadSlot:
+_GIVES_LISTS: Final = frozenset(
+    {
+        Kind.POOL_I16,
+        Kind.POOL_I32,
+        Kind.POOL_I64,
+        Kind.POOL_F64,
+        Kind.POOL_TEXT,
+        Kind.POOL_MIXED,
+        Kind.POOL_FRAME,
+        Kind.POOL_DECIMAL,
+        Kind.POOL_SOME,
+    }
+)
+
+
+def _as_list(kind: int) -> ReadSlot:
+    read = CELL_READERS[kind]
+    if kind in _GIVES_LISTS:
+        return read
+
     def read_list(slots: SlotReader, n: int) -> list[Any]:
         cells = read(slots, n)
         return cells if type(cells) is list else list(cells)
@@ -244,7 +263,7 @@ def _unknown(slots: SlotReader, _n: int) -> Any:
 _BODIES: Final = {int(kind): _from_body(reader) for kind, reader in READERS.items() if kind >= FIRST_BODY}
 
 LISTS: Final[list[ReadSlot]] = [
-    _as_list(CELL_READERS[kind]) if kind in CELL_READERS else _BODIES.get(kind, _unknown) for kind in range(256)
+    _as_list(kind) if kind in CELL_READERS else _BODIES.get(kind, _unknown) for kind in range(256)
 ]
 """By kind: the function of (slots, n) that gives the next column of that kind as a list."""
 

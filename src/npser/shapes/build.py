@@ -15,7 +15,7 @@ from npser.shapes.cache import ShapeCache
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.emit import ANY, SIGNATURE
 from npser.shapes.enums import Enums
-from npser.shapes.hot import compile_reader, may_be_hot
+from npser.shapes.hot import UNREAD, compile_reader, may_be_hot
 from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
 from npser.shapes.maps import Maps
 from npser.shapes.ndarrays import Arrays, ObjectArrays
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Node, ShapeReader
     from npser.shapes.policy import Policy
 
-__all__ = ["PARSERS", "SHAPES", "build_value", "load_shape"]
+__all__ = ["PARSERS", "SHAPES", "build_value", "load_shape", "read_document"]
 
 PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
     Tag.NOTHING: Nothing.parse,
@@ -116,6 +116,32 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
                 slots.rewind()
                 cursor.budget = budget
     return _run_loops(program, kinds, numbers, slots, policy)
+
+
+def read_document(buf: memoryview, pos: int, length: int, depth: int, policy: Policy) -> Any:
+    """The value of a payload without columns whose shape is known, if a generated reader can do it alone.
+
+    Parameters
+    ----------
+    pos, length : int
+        Where the shape begins, and how many bytes it has.
+
+    Returns
+    -------
+    object
+        `UNREAD` where `build_value` has to.
+    """
+    stop = pos + length
+    program = SHAPES.find(buf[pos:stop].tobytes(), depth)
+    if program is None or not program.readers:
+        return UNREAD
+    pos = stop
+    if program.columns or policy.numbers != "list" or policy.tables != "rows":
+        return UNREAD
+    start = pos + program.singles
+    kinds = buf[pos:start].tobytes()
+    reader = program.readers.get(kinds.translate(SIGNATURE))
+    return UNREAD if reader is None else reader.run_alone(buf, start, kinds, policy)
 
 
 def find_reader(program: Program, kinds: bytes) -> Reader | None:

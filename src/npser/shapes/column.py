@@ -10,6 +10,8 @@ from collections.abc import Callable, Container, Sequence
 from itertools import accumulate
 from typing import Any
 
+from npser.types.shown import show_step
+
 __all__ = [
     "Column",
     "Keys",
@@ -154,7 +156,7 @@ def at_key(key: object, rows: Sequence[Container[Any]] | None = None, order: Seq
 
 def at_field(name: str, rows: Sequence[Container[Any]] | None = None, order: Sequence[int] = ()) -> Step:
     """The values of one field in every object, or in those of the given ones that have it, in the given order."""
-    return lambda item: (_row_of(name, item, rows, order), f".{name}")
+    return lambda item: (_row_of(name, item, rows, order), show_step(name))
 
 
 def _row_of(key: object, item: int, rows: Sequence[Container[Any]] | None, order: Sequence[int]) -> int:

@@ -176,7 +176,7 @@ def reader_source(program: Program, signature: bytes) -> tuple[Generated, Emitte
     names = "".join(f"g{index}, " for index in range(len(out.things))).rstrip()
     unpack = f"    {names} = things\n" if names else ""
     builder = ["b = builder(None, s, s.cursor, p, program)"] if out.needs_builder else []
-    check = ["s.close()"]
+    check = ["s.close()"] if program.columns else []  # without columns that is known before
     body = [*builder, *out.unpacks, *out.opens, *check, *(line for lines in reversed(out.closes) for line in lines())]
     source = (
         f"def make(things):\n{unpack}    def build(s, p, k, x, y, z, j):\n"

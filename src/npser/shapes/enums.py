@@ -14,6 +14,7 @@ from npser.shapes.node import Node
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
 from npser.types.registry import registration_of
+from npser.types.shown import show_name
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -46,7 +47,7 @@ class Enums(Node):
         stored = self.stream(b).many(n)
         for value in stored:
             if type(value) is not str and type(value) is not int:
-                raise b.cursor.fail(f"a member of {self.stored.name} stored as {type(value).__name__}")
+                raise b.cursor.fail(f"a member of {show_name(self.stored.name)} stored as {type(value).__name__}")
         name, version = self.stored
         cls = find_class(b, self.stored, ("enum",))
         if cls is None:
@@ -65,7 +66,7 @@ def _member(b: Builder, cls: Any, stored: str | int) -> Any:
             raise b.cursor.fail(f"{cls.__qualname__} has no member {stored[:60]!r}")
         return member
     try:
-        if issubclass(cls, enum.Flag) and isinstance(found := cls(stored), cls):  # one that ejects gives an int
+        if issubclass(cls, enum.Flag) and type(found := cls(stored)) is cls:  # one that ejects gives an int
             return found
     except Exception:  # ValueError, or what a _missing_ of the class raises
         pass

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npser.errors import ClassNotAllowedError
 from npser.types.registry import split_stamp
 from npser.types.schema import schema_of
+from npser.types.shown import show_name
 
 if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
@@ -52,11 +53,12 @@ def find_class(b: Builder, stored: Stored, forms: tuple[Form, ...]) -> type | No
     if cls is None:
         if b.policy.unknown == "refuse":
             raise ClassNotAllowedError(
-                f"the payload holds an object of {stored.name}; pass classes=[...] with it, or register it",
+                f"the payload holds an object of {show_name(stored.name)}; pass classes=[...] with it, or register it",
                 pos=b.cursor.pos,
             )
         return None
     schema = schema_of(cls)
     if schema is None or schema.form not in forms:
-        raise b.cursor.fail(f"{stored.name} is stored as {forms[0]}, and the class of that name is none")
+        name = show_name(stored.name)
+        raise b.cursor.fail(f"{name} is stored as {forms[0]}, and the class of that name is none")
     return cls

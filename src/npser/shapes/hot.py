@@ -9,9 +9,11 @@ all. Whatever goes wrong in here is thrown away: the loops run again and say wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from npser.columns.singles import TEXT
+from npser.blocks.text import read_few
+from npser.columns import pools
+from npser.columns.singles import TEXT, form_of
 from npser.columns.slotreader import CELLS, LISTS, SlotReader
 from npser.columns.slots import Singles, read_body, read_leaves, single_texts
 from npser.shapes.collector import pause, resume
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from npser.shapes.policy import Policy
     from npser.shapes.templates import Generated
 
-__all__ = ["MAX_HOT_NODES", "MAX_HOT_SINGLES", "Reader", "compile_reader", "may_be_hot"]
+__all__ = ["MAX_HOT_NODES", "MAX_HOT_SINGLES", "UNREAD", "Reader", "compile_reader", "may_be_hot"]
 
 MAX_HOT_NODES = 1500
 """Larger shapes are never compiled: it takes about ten microseconds a node, and their loops cost less beside their
@@ -37,6 +39,12 @@ PAUSED_BYTES = 2048
 """Payloads from this size on may hold enough containers for a pause of the collector to pay."""
 
 
+UNREAD: Final = object()
+"""What `Reader.run_alone` gives where the payload has to go the usual way."""
+
+_ONLY_TEXT = 1 << pools.TEXT
+
+
 class Reader:
     """A generated function and how to call it.
 
@@ -46,14 +54,17 @@ class Reader:
         Its source.
     """
 
-    __slots__ = ("_build", "_has_bodies", "_has_columns", "_serves_any", "generated")
+    __slots__ = ("_build", "_has_bodies", "_has_columns", "_is_alone", "_serves_any", "generated")
 
-    def __init__(self, generated: Generated, build: Callable[..., Any], signature: bytes, columns: int) -> None:
+    def __init__(
+        self, generated: Generated, build: Callable[..., Any], signature: bytes, columns: int, *, needs_builder: bool
+    ) -> None:
         self.generated = generated
         self._build = build
         self._has_bodies = has_bodies(signature)
         self._has_columns = columns > 0
         self._serves_any = serves_any(signature)
+        self._is_alone = not (columns or self._has_bodies or self._serves_any or needs_builder)
 
     def run(self, kinds: bytes, numbers: tuple[Any, ...], slots: SlotReader, policy: Policy) -> Any:
         """The value of a payload whose slots were just opened."""
@@ -65,6 +76,8 @@ class Reader:
             texts = single_texts(slots)
             if self._has_bodies:
                 bodies = [read_body(slots, kind) for kind in kinds if kind > TEXT]
+        if not self._has_columns:
+            slots.close()
         if not self._has_columns or slots.cursor.end < PAUSED_BYTES:
             return self._build(slots, policy, kinds, numbers, texts, bodies, slots.kinds)
         pause()
@@ -72,6 +85,40 @@ class Reader:
             return self._build(slots, policy, kinds, numbers, texts, bodies, slots.kinds)
         finally:
             resume()
+
+
+    def run_alone(self, buf: memoryview, pos: int, kinds: bytes, policy: Policy) -> Any:
+        """The value of a payload that holds nothing but numbers and texts, without any of what others need.
+
+        Parameters
+        ----------
+        pos : int
+            Where the numbers begin.
+
+        Returns
+        -------
+        object
+            `UNREAD` where the payload is of another sort, or not as it should be: the usual way will tell.
+        """
+        if not self._is_alone:
+            return UNREAD
+        try:
+            layout = form_of(kinds)
+            numbers = layout.unpack_from(buf, pos)
+            pos += layout.size
+            texts: Sequence[str] = ()
+            mask = buf[pos]
+            if mask == _ONLY_TEXT and buf[pos + 1] < 0x80:
+                texts, pos = read_few(buf, pos + 2, buf[pos + 1])
+            elif mask:
+                return UNREAD
+            else:
+                pos += 1
+            if pos != len(buf) or len(texts) != kinds.count(TEXT):
+                return UNREAD
+            return self._build(None, policy, kinds, numbers, texts, (), b"")
+        except Exception:
+            return UNREAD
 
 
 def may_be_hot(program: Program) -> bool:
@@ -97,4 +144,5 @@ def compile_reader(program: Program, signature: bytes) -> Reader:
             "program": program,
         },
     )
-    return Reader(generated, bind(make(out.things), out.keys), signature, program.columns)
+    build = bind(make(out.things), out.keys)
+    return Reader(generated, build, signature, program.columns, needs_builder=out.needs_builder)

@@ -100,10 +100,17 @@ def spread(b: Builder, columns: Sequence[Any], rows: VariedRows, patterns: Seque
     """
     codes = np.array(rows.codes, "<i8")
     order = np.argsort(codes, kind="stable")  # the rows pattern by pattern
+    codes_in_order = codes[order]
+    those_with: list[list[int]] = [[] for _ in columns]
+    for code, pattern in enumerate(patterns):
+        for key in pattern:
+            those_with[key].append(code)
+    has = np.zeros(len(patterns), np.bool_)
     out: list[Any] = []
-    for key, column in enumerate(columns):
-        has = np.array([key in pattern for pattern in patterns])
-        places = order[has[codes[order]]]
+    for those, column in zip(those_with, columns, strict=True):
+        has[those] = True
+        places = order[has[codes_in_order]]
+        has[those] = False
         missing = len(codes) - len(column)
         if missing or type(column) is list:
             b.cursor.expand(missing)

@@ -9,19 +9,29 @@ default. What an older version stored goes through the upgrade that was declared
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import repeat
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from npser.errors import DecodeError
 from npser.shapes.generated import Fill, columns_of, fill_dicts, fill_objects, fill_slots
 from npser.types.registry import ON_CHANGE, registration_of
 from npser.types.schema import NoDefault, StoreWay, default_of, schema_of, setter, store_way
+from npser.types.shown import show_name
 
-__all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples", "upgrade_of"]
+if TYPE_CHECKING:
+    from npser.shapes.node import Builder
+
+__all__ = ["Plan", "extractor", "new_objects", "plan_objects", "plan_tuples", "refuse_dropped", "upgrade_of"]
 
 MAX_PLANS = 64
 """Sets of field names remembered a class; payloads of strangers can not grow it."""
+
+MAX_PLAN_NAMES = 512
+MAX_PLAN_TEXT = 1 << 14
+"""Of at most so many names and characters each, so that the plans of a class never take more than some megabytes."""
+
 
 class Plan(NamedTuple):
     """What to do with the columns of a record batch.
@@ -75,6 +85,9 @@ ON_CHANGE.append(_forget)
 
 
 def _remember(cls: type, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    names: tuple[str, ...] = key[1]
+    if len(names) > MAX_PLAN_NAMES or sum(map(len, names)) > MAX_PLAN_TEXT:
+        return make()
     plans = _plans.setdefault(cls, {})
     plan = plans.get(key)
     if plan is None:
@@ -115,11 +128,18 @@ def _plan_objects(cls: type, names: tuple[str, ...], complete: bool) -> Plan:  #
     has_dict = schema.fields is None and cls.__dictoffset__
     fields = schema.slots if schema.fields is None else schema.fields
     targets = _renamed(cls, names, () if has_dict else fields)
-    used = tuple(index for index, name in enumerate(targets) if has_dict or name in fields)
+    known = frozenset(targets if has_dict else fields)
+    used = tuple(index for index, name in enumerate(targets) if name in known)
     kept = tuple(targets[index] for index in used)
     defaults = () if complete or schema.fields is None else _defaults(cls, schema.fields, targets)
-    dropped = tuple(name for index, name in enumerate(names) if index not in used)
+    dropped = tuple(name for name, target in zip(names, targets, strict=True) if target not in known)
     return Plan(used, _FILLERS[store_way(cls, kept)](cls, kept), defaults, dropped, _finish(cls))
+
+
+def refuse_dropped(b: Builder, cls: type, dropped: tuple[str, ...]) -> None:
+    """Raise a `DecodeError` if the caller minds that stored fields are dropped."""
+    if dropped and b.policy.extra_fields == "refuse":
+        raise b.cursor.fail(f"class {cls.__qualname__} has no field {show_name(dropped[0])!r}, and the payload has one")
 
 
 def _renamed(cls: type, names: tuple[str, ...], fields: Sequence[str]) -> tuple[str, ...]:
@@ -129,8 +149,8 @@ def _renamed(cls: type, names: tuple[str, ...], fields: Sequence[str]) -> tuple[
         return names
     targets = tuple(name if name in fields else declared.renames.get(name, name) for name in names)
     if len(set(targets)) < len(targets):
-        twice = next(name for name in targets if targets.count(name) > 1)
-        raise DecodeError(f"class {cls.__qualname__}: two of the stored fields are called {twice!r} now")
+        twice = show_name(Counter(targets).most_common(1)[0][0])
+        raise DecodeError(f"class {cls.__qualname__}: two of the stored fields are called {twice} now")
     return targets
 
 

@@ -16,12 +16,13 @@ from npser.shapes.gate import find_class, read_class
 from npser.shapes.leaves import place_fresh
 from npser.shapes.node import Node
 from npser.shapes.patterns import cut_patterns, group_patterns, open_patterns, split_columns, spread
-from npser.shapes.plans import Plan, extractor, new_objects, plan_objects, plan_tuples, upgrade_of
+from npser.shapes.plans import Plan, extractor, new_objects, plan_objects, plan_tuples, refuse_dropped, upgrade_of
 from npser.shapes.states import place_state_placeholders, place_states
 from npser.shapes.tables import wants_columns
 from npser.tags import Node as Tag
 from npser.types.placeholder import Form, Placeholder
 from npser.types.schema import Schema, schema_of
+from npser.types.shown import show_name, show_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,13 +78,12 @@ class Records(Node):
 
     def step(self, edge: int) -> str:
         """One field."""
-        return f".{self.keys[edge]}"
+        return show_step(self.keys[edge])
 
 
 def _checked(b: Builder, cls: type, plan: Plan) -> Plan:
     """The plan, if the caller does not mind what it drops."""
-    if plan.dropped and b.policy.extra_fields == "refuse":
-        raise b.cursor.fail(f"class {cls.__qualname__} has no field {plan.dropped[0]!r}, and the payload has one")
+    refuse_dropped(b, cls, plan.dropped)
     return plan
 
 
@@ -112,13 +112,13 @@ def _build_tuples(node: Records, b: Builder, cls: type, columns: list[Any], n: i
     upgrade = upgrade_of(cls, node.stored.version)
     if upgrade is None:
         build, dropped = plan_tuples(cls, node.keys)
-        if dropped and b.policy.extra_fields == "refuse":
-            raise b.cursor.fail(f"class {cls.__qualname__} has no field {dropped[0]!r}, and the payload has one")
+        refuse_dropped(b, cls, dropped)
         return build(columns, n)
     done: list[Any] = []
     for row in zip(*columns, strict=True):
         fields = upgrade(dict(zip(node.keys, row, strict=True)))
-        build, _ = plan_tuples(cls, tuple(fields))
+        build, dropped = plan_tuples(cls, tuple(fields))
+        refuse_dropped(b, cls, dropped)
         done += build([[value] for value in fields.values()], 1)
     return done
 
@@ -133,7 +133,7 @@ def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
         objects = [Placeholder(name, "object", {}, None, version) for _ in range(n)]
     elif issubclass(cls, tuple):
         if b.references:
-            raise b.cursor.fail(f"{name} is a named tuple now, which other parts of the payload cannot refer to")
+            raise b.cursor.fail(f"{show_name(name)} is a named tuple now, which other parts of the payload cannot refer to")
         return cls, None
     else:
         objects = new_objects(cls, n)
@@ -208,7 +208,7 @@ class VariedRecords(Node):
 
     def step(self, edge: int) -> str:
         """One field."""
-        return f".{self.keys[edge]}"
+        return show_step(self.keys[edge])
 
 
 class NamedTuples(Records):

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, chain, pairwise
-from operator import countOf
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from npser.columns.slotreader import as_numbers
+from npser.columns.texts import are_all
 from npser.shapes.column import Keys, at_item, at_position, in_lists
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
@@ -292,21 +293,32 @@ def place_lists(w: ShapeWriter, column: Column) -> None:
 
 def _place_copies(w: ShapeWriter, column: Column, items: list[Any], depth: int) -> bool:
     """Write LIST with the distinct lists only, if they are few lists of strings."""
-    rows = list(map(tuple, column.values))
-    n = len(rows)
-    if len(set(rows[:MIN_COPIED])) > MIN_COPIED // 2 or w.preserve or countOf(map(type, items), str) < len(items):
+    values = column.values
+    n = len(values)
+    if w.preserve or not w.sink.may_expand(n + len(items)) or not are_all(items, str):
         return False
-    distinct = {row: code for code, row in enumerate(dict.fromkeys(rows))}
-    lengths = list(map(len, distinct))
-    if len(distinct) * 2 > n or len(distinct) > MAX_COPIED or max(lengths) > MAX_COPIED:
+    first = values[0]
+    alike = values[-1] == first and list(values).count(first) == n
+    distinct = {tuple(first): 0} if alike else _distinct(values)
+    if distinct is None or max(map(len, distinct)) > MAX_COPIED:
         return False
-    if not w.sink.may_expand(n + len(items)):
-        return False
+    lengths = bytes(map(len, distinct))
+    codes = b"" if alike else bytes(itemgetter(*map(tuple, values))(distinct))
     w.sink.expand(n + len(items))
     w.node(Tag.LIST)
-    w.slots.copies(bytes(map(distinct.__getitem__, rows)), bytes(lengths))
+    w.slots.copies(codes, lengths)
     w.push(list(chain.from_iterable(distinct)), depth, column, in_lists(lengths))
     return True
+
+
+def _distinct(values: Sequence[list[Any]]) -> dict[tuple[Any, ...], int] | None:
+    """The distinct ones of many lists with their numbers, or None if they are not few, or too long."""
+    n = len(values)
+    sample = set(map(tuple, values[:: max(1, n // MIN_COPIED)]))
+    if len(sample) > MIN_COPIED // 2:
+        return None
+    distinct = {row: code for code, row in enumerate(dict.fromkeys(map(tuple, values)))}
+    return None if len(distinct) * 2 > n or len(distinct) > MAX_COPIED else distinct
 
 
 def place_tuples(w: ShapeWriter, column: Column) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from npser.shapes.column import at_item
 from npser.shapes.gate import find_class, read_class
 from npser.shapes.node import Node
-from npser.shapes.plans import new_objects, plan_objects, upgrade_of
+from npser.shapes.plans import new_objects, plan_objects, refuse_dropped, upgrade_of
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
 from npser.types.schema import schema_of
@@ -89,7 +89,9 @@ def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
     if attributes is None:
         raise b.cursor.fail(f"{cls.__qualname__} has no __setstate__ and its state is no dict of attributes")
     if attributes:
-        plan_objects(cls, tuple(attributes), complete=True).apply([thing], [[value] for value in attributes.values()])
+        plan = plan_objects(cls, tuple(attributes), complete=True)
+        refuse_dropped(b, cls, plan.dropped)
+        plan.apply([thing], [[value] for value in attributes.values()])
 
 
 def _attributes(state: Any) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from npser.blocks import binary, text
 from npser.blocks.choose import costs
 from npser.blocks.choose.ints import write_ints
+from npser.blocks.choose.stems import find_stem
 from npser.blocks.sink import Sink
 
 __all__ = ["REPEATED", "begin_text", "sample", "write_bytes", "write_numbered_text", "write_text"]
@@ -79,7 +80,7 @@ def begin_text(sink: Sink, values: list[str]) -> bytes:
     some = values[:: 1 + len(values) // GLANCE]
     if sum(map(len, some)) * len(values) <= MAX_WHOLE * len(some):
         try:
-            blob = text.begin_split(sink, values, "\0")
+            blob = None if find_stem(values) else text.begin_split(sink, values, "\0")
         except UnicodeEncodeError:
             blob = None
         if blob is not None:
@@ -125,6 +126,9 @@ def _write_lengths(sink: Sink, values: list[bytes]) -> None:
 def _write_distinct(sink: Sink, values: list[str]) -> None:
     start = len(sink.out)
     try:
+        stem = find_stem(values)
+        if stem is not None and text.write_stem(sink, values, stem):
+            return
         if values and (text.write_split(sink, values, "\0") or _try_separators(sink, values)):
             return
         text.write_lengths(sink, values, write_ints)
