@@ -12,7 +12,7 @@ from typing import Any
 
 import npser
 from benchmarks.thresholds import best, run
-from npser.columns import pooled, slotwriter, unpooled
+from npser.columns import slotwriter, unpooled
 from npser.shapes import build, collector, documents, generated, templates
 from npser.shapes.generated import build_rows
 from npser.shapes.hot import compile_reader

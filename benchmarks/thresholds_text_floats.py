@@ -186,6 +186,23 @@ def sweep_radix() -> None:
         measure(f"DICT of {d}", make, as_ints, TEXT, sizes)
 
 
+def sweep_stem() -> None:
+    """MIN_SHARE: strings of which a stem is so much, with the stem stored once and as they are."""
+    print(f"\n{'share':>8}{'STEM':>10}{'SPLIT':>10}   ns an item to read      bytes an item")
+    for stem, tail in ((16, 64), (16, 32), (32, 32), (32, 12), (48, 8)):
+        values = ["s" * stem + word.ljust(tail, "t") for word in words(6, 200)]
+        figures, sizes = [], []
+        for write in (lambda sink, v, stem=stem: text.write_stem(sink, v, "s" * stem), partial(write_split, "\0")):
+            sink = Sink()
+            write(sink, values)
+            data = memoryview(bytes(sink.out))
+            figures.append(best(lambda data=data: text.read_text(Cursor(data), 200)) / 200)  # type: ignore[misc]
+            sizes.append(len(data) / 200)
+        print(
+            f"{stem / (stem + tail):8.2f}{figures[0]:10.1f}{figures[1]:10.1f}{sizes[0]:30.1f} / {sizes[1]:.1f}"
+        )
+
+
 def sweep_long_text() -> None:
     """LONG_ITEMS: `split` against `find`."""
     usual = text.LONG_ITEMS
@@ -262,6 +279,7 @@ SWEEPS = (
     sweep_bytes,
     sweep_text_dict,
     sweep_radix,
+    sweep_stem,
     sweep_long_text,
     sweep_shared,
     sweep_split_chunks,
