@@ -7,6 +7,8 @@ the comments of the example name.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 import struct
 from collections.abc import Callable, Iterator
@@ -20,24 +22,31 @@ import numpy as np
 import pytest
 
 import npser
+from golden.corpus import NEEDS
 from golden.demo import CLASSES, evaluate
 from golden.trace import ENUMS, EVERY_CODE, lead_of, name_of, tracing
 from npser.blocks import binary, bits, floats, ints, text
 from npser.blocks.choose import write_bytes, write_floats, write_ints, write_text
+from npser.blocks.choose.stems import find_stem
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING
 from npser.blocks.sink import Sink
 from npser.columns.arraydata import DataForm
 from npser.columns.dtypecodes import MANTISSA, TWINS, UNITS, DtypeCode
 from npser.columns.dtypes import dtype_bytes, read_dtype
-from npser.limits import MAX_DEPTH, Limits
+from npser.envelope.checksum import CHECKSUMS
+from npser.envelope.codes import ChecksumCode, CompressionCode, EnvelopeCode, SealCode
+from npser.envelope.methods import METHODS
+from npser.envelope.seal import KEY_SIZE
+from npser.limits import INFLATION, MAX_DEPTH, Limits
 from npser.shapes.maps import FACTORIES
 from npser.tags import MAGIC, VERSION, BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
 from same import difference
 
 PAGE: Final = files("npser").joinpath("FORMAT.md").read_text(encoding="utf-8")
 
-NAMED: Final = (*ENUMS, DataForm)
+ENVELOPES: Final = (EnvelopeCode, SealCode, CompressionCode, ChecksumCode)
+NAMED: Final = (*ENUMS, DataForm, *ENVELOPES)
 CODES: Final[dict[str, IntEnum]] = {name_of(code): code for codes in NAMED for code in codes}
 
 FENCE: Final = re.compile(r"^```npser(?P<sort>\S*)(?P<words>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -210,6 +219,7 @@ MAKERS: Final[dict[str, Maker]] = {
     "TextCode.WTF8": lambda sink, v, _: text.write_wtf8(sink, v, write_ints),
     "TextCode.DICT": lambda sink, v, _: text.write_dict(sink, *number_items(v), write_text, write_ints),
     "TextCode.RADIX": make_radix,
+    "TextCode.STEM": lambda sink, v, _: text.write_stem(sink, v, find_stem(v)),
     "BytesCode.LENGTHS": lambda sink, v, _: binary.write_lengths(sink, v, write_ints),
     "BytesCode.DICT": lambda sink, v, _: binary.write_dict(sink, *number_items(v), write_bytes, write_ints),
 }
@@ -275,6 +285,38 @@ def test_dtype(example: Example) -> None:
         assert dtype_bytes(dtype).hex(" ") == example.data.hex(" ")
 
 
+# ------------------------------------------------------------------------------------------------------------ envelopes
+
+
+def options_of(example: Example) -> dict[str, Any]:
+    """The arguments of the Codec that wrote an example, out of the words behind its mark."""
+    options: dict[str, Any] = dict(word.split("=") for word in example.words)
+    for name in {options.get("compress"), options.get("checksum")} & set(NEEDS):
+        if not NEEDS[name]:
+            pytest.skip(f"needs {name}")
+    if "key" in options:
+        options["key"] = bytes.fromhex(options["key"])
+    return options
+
+
+@of_sort("-envelope")
+def test_envelope(example: Example) -> None:
+    options = options_of(example)
+    codec = npser.Codec(compress_from=0, **options)
+    value = evaluate(example.expression)
+    assert difference(value, codec.loads(example.data)) is None
+    if "compress" not in options:
+        assert codec.dumps(value).hex(" ") == example.data.hex(" ")
+
+
+@pytest.mark.parametrize("example", [example for example in EXAMPLES if "SealCode.HMAC_SHA256" in example.names], ids=str)
+def test_a_seal_is_the_mac_that_the_page_says(example: Example) -> None:
+    options = options_of(example)
+    inner, mac, context = example.data[3:-32], example.data[-32:], options.get("context", "").encode()
+    covered = b"npser seal\0" + bytes.fromhex("c1 53 01") + struct.pack("<Q", len(context)) + context + inner
+    assert hmac.new(options["key"], covered, hashlib.sha256).digest() == mac
+
+
 # ------------------------------------------------------------------------------------------------------------- comments
 
 
@@ -303,7 +345,7 @@ def test_comments_name_the_bytes_of_their_lines(example: Example) -> None:
 
 def test_every_code_has_an_example() -> None:
     shown = {name for example in EXAMPLES for name in example.names}
-    assert shown == EVERY_CODE | {name_of(form) for form in DataForm}
+    assert shown == EVERY_CODE | {name_of(code) for codes in (DataForm, *ENVELOPES) for code in codes}
 
 
 # --------------------------------------------------------------------------------------------------------------- tables
@@ -343,6 +385,9 @@ def numbers_of(codes: type[IntEnum]) -> dict[str, int]:
         ("6.5 Byte strings", BytesCode),
         ("7.1 dtypes", DtypeCode),
         ("7.2 The kind", DataForm),
+        ("12.1 Checksums", ChecksumCode),
+        ("12.2 Seals", SealCode),
+        ("12.3 Compression", CompressionCode),
     ],
 )
 def test_tables_have_the_numbers_of_the_code(title: str, codes: type[IntEnum]) -> None:
@@ -371,10 +416,23 @@ def test_numbers_in_the_text() -> None:
     assert ", ".join(f"{code} {name}" for code, name in enumerate(names)) in text
 
 
+def test_numbers_of_envelopes_in_the_text() -> None:
+    text = " ".join(PAGE.split())
+    for code, name in ((EnvelopeCode.CHECKED, "checked"), (EnvelopeCode.SEALED, "sealed"), (EnvelopeCode.COMPRESSED, "compressed")):
+        assert f'{name} := 0x{MAGIC:02X} | 0x{code:02X} "{chr(code)}" | u8 code | ' in text
+    assert "a size above 2^17 + 32 * k" in text
+    assert (Limits().inflated(0), INFLATION) == (2**17, 32)
+    assert "a payload of up to 2^30 bytes" in text
+    assert Limits().bytes == 2**30
+    assert f"a key of less than {KEY_SIZE} bytes" in text
+    assert {way.code for way in CHECKSUMS.values()} == set(ChecksumCode)
+    assert {method.code for method in METHODS.values()} == set(CompressionCode)
+
+
 # ---------------------------------------------------------------------------------------------------------------- rules
 
 
-@pytest.mark.parametrize("letter", ["R", "W"])
+@pytest.mark.parametrize("letter", ["R", "W", "E"])
 def test_rules_are_numbered_and_every_mention_has_its_rule(letter: str) -> None:
     defined = [int(found) for found in re.findall(rf"^- \*\*{letter}(\d+)\*\* ", PAGE, re.MULTILINE)]
     assert defined == list(range(1, len(defined) + 1))

@@ -26,6 +26,7 @@ ALL_MODULES = sorted(SOURCE.rglob("*.py"))
 
 FLOORS = (
     ("errors", "limits", "tags"),
+    ("stream.boundary", "stream.packable"),
     ("blocks.cursor", "blocks.sink"),
     ("blocks",),
     ("blocks.choose",),
@@ -34,7 +35,10 @@ FLOORS = (
     ("types",),
     ("shapes",),
     ("encoder", "decoder", "foreign", "codegen", "phpser"),
+    ("stream.choices", "stream.layout", "stream.parser", "stream.frames", "stream.tail"),
+    ("wires",),
     ("codec", "bound"),
+    ("stream",),
     ("",),
     ("cli",),
 )
@@ -223,7 +227,7 @@ def test_no_type_is_both_a_leaf_and_a_container() -> None:
     assert not set(infer.PLACERS) & kinds.LEAF_TYPES
 
 
-@pytest.mark.parametrize("folder", ["blocks", "envelope", "columns", "shapes", "phpser"])
+@pytest.mark.parametrize("folder", ["blocks", "envelope", "columns", "shapes", "stream", "phpser"])
 def test_tests_mirror_the_source(folder: str) -> None:
     """tests/blocks/test_ints.py is about blocks/ints.py, test_choose_ints.py about blocks/choose/ints.py."""
     names = {name_of(path).replace(".", "_") for path in MODULES}

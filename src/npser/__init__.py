@@ -6,7 +6,8 @@
 (36, True)
 """
 
-from npser.codec import decode_into, dump, dumps, load, loads
+from npser.bound import Codec
+from npser.codec import decode_into, dump, dumps, dumps_signed, load, loads, loads_signed
 from npser.codegen import codegen
 from npser.errors import (
     ClassNotAllowedError,
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MISSING",
     "ClassNotAllowedError",
+    "Codec",
     "DecodeError",
     "EncodeError",
     "ForeignBytesError",
@@ -42,8 +44,10 @@ __all__ = [
     "decode_into",
     "dump",
     "dumps",
+    "dumps_signed",
     "load",
     "loads",
+    "loads_signed",
     "register",
     "unregister",
 ]

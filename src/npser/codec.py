@@ -14,8 +14,9 @@ from npser.envelope.layers import INSIDE_A_SEAL, open_layers
 from npser.envelope.seal import Key, Seal
 from npser.errors import DecodeError, SignatureError
 from npser.limits import Limits
-from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Tables, Unknown
+from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Strings, Tables, Unknown
 from npser.types.allow import NO_CLASSES, Allow
+from npser.wires import PhpSeal, Wire, decode_wire, encode_wire, is_phpser, read_phpser
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -71,6 +72,7 @@ def make_policy(
     copy: Copies,
     unknown: Unknown = "placeholder",
     extra_fields: ExtraFields = "drop",
+    strings: Strings = "text",
 ) -> Policy:
     """The options of `loads` as one value, checked."""
     try:
@@ -82,15 +84,20 @@ def make_policy(
         one_of("tables", tables, get_args(Tables))
         one_of("copy", copy, get_args(Copies))
         raise AssertionError  # one of the three has raised
-    if not classes and unknown == "placeholder" and extra_fields == "drop":
+    if not classes and unknown == "placeholder" and extra_fields == "drop" and strings == "text":
         return policy
+    one_of("strings", strings, get_args(Strings))
     one_of("unknown", unknown, get_args(Unknown))
     one_of("extra_fields", extra_fields, get_args(ExtraFields))
-    return Policy(Allow(classes), numbers, tables, copy, unknown, extra_fields)
+    return Policy(Allow(classes), numbers, tables, copy, unknown, extra_fields, strings)
 
 
 def dumps(
-    value: object, *, identity: Identity = "objects", default: Callable[[Any], Any] | None = None
+    value: object,
+    *,
+    wire: Wire = "npser",
+    identity: Identity = "objects",
+    default: Callable[[Any], Any] | None = None,
 ) -> bytes:
     """Encode a value.
 
@@ -98,6 +105,9 @@ def dumps(
     ----------
     value : object
         Anything of the types that the README lists.
+    wire : {"npser", "phpser", "phpser1"}
+        Which family of payloads to write: npser's own, or what the PHP extension phpser would write for the same
+        value, or that within its version 1; see `npser.phpser` for what PHP can hold.
     identity : {"objects", "preserve"}
         Objects and arrays that are met twice are always one object again. ``"preserve"`` extends that to lists,
         dicts, sets and deques, and so allows them to contain themselves.
@@ -116,8 +126,11 @@ def dumps(
         ...
     npser.errors.EncodeError: cannot encode builtins.object: ... in $['when']
     """
-    one_of("identity", identity, ("objects", "preserve"))
-    return encode(value, default=default, preserve=identity == "preserve")
+    one_of("identity", identity, get_args(Identity))
+    if wire == "npser":
+        return encode(value, default=default, preserve=identity == "preserve")
+    one_of("wire", wire, get_args(Wire))
+    return encode_wire(value, wire, default, identity)
 
 
 def loads(
@@ -129,9 +142,10 @@ def loads(
     copy: Copies = "always",
     unknown: Unknown = "placeholder",
     extra_fields: ExtraFields = "drop",
+    strings: Strings = "text",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
-    """Decode a payload, a compressed or checked one as well.
+    """Decode a payload, a compressed or checked one as well, or one that PHP wrote with phpser.
 
     Parameters
     ----------
@@ -155,6 +169,9 @@ def loads(
         a `ClassNotAllowedError`.
     extra_fields : {"drop", "refuse"}
         What becomes of a stored field that its class has no more: it is left out, or it is a `DecodeError`.
+    strings : {"text", "bytes"}
+        What becomes of the strings in a payload of phpser, which are bytes there: ``"text"`` gives a str for those
+        that are UTF-8, ``"bytes"`` keeps all of them as they are.
     limits : Limits
         What the payload may ask for.
 
@@ -169,7 +186,7 @@ def loads(
     >>> loads(dumps([{"id": 1, "x": 0.5}, {"id": 2, "x": 1.5}]), tables="columns", numbers="array")
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
-    return decode(data, make_policy(classes, numbers, tables, copy, unknown, extra_fields), limits)
+    return decode_wire(data, make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings), limits)
 
 
 def dump(
@@ -193,10 +210,13 @@ def load(
     numbers: Numbers = "list",
     tables: Tables = "rows",
     copy: Copies = "always",
+    unknown: Unknown = "placeholder",
+    extra_fields: ExtraFields = "drop",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Decode the payload that a binary file object holds from here to its end; the options are those of `loads`."""
-    return loads(file.read(), classes=classes, numbers=numbers, tables=tables, copy=copy, limits=limits)
+    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields)
+    return decode(file.read(), policy, limits)
 
 
 def decode_into(data: Any, out: NDArray[Any], *, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -239,6 +259,7 @@ def dumps_signed(
     key: Key,
     *,
     context: bytes | str = b"",
+    wire: Wire = "npser",
     identity: Identity = "objects",
     default: Callable[[Any], Any] | None = None,
 ) -> bytes:
@@ -247,7 +268,8 @@ def dumps_signed(
     Parameters
     ----------
     value : object
-        As `dumps` takes it, and so are `identity` and `default`.
+        As `dumps` takes it, and so are `wire`, `identity` and `default`. On the wire of phpser the seal is what that
+        extension makes and verifies: the HMAC-SHA256 of the payload behind it, without a context.
     key : bytes, or sequence of bytes
         A secret of 16 bytes or more, better 32: ``secrets.token_bytes(32)``. Of several keys the first one seals.
     context : bytes or str
@@ -267,7 +289,12 @@ def dumps_signed(
     >>> loads_signed(data, key, context="cart", default=None) is None
     True
     """
-    return Seal(key, context).close(dumps(value, identity=identity, default=default))
+    payload = dumps(value, wire=wire, identity=identity, default=default)
+    if wire == "npser":
+        return Seal(key, context).close(payload)
+    if context:
+        raise ValueError("a signed payload of phpser has no context")
+    return PhpSeal(key).close(payload)
 
 
 def loads_signed(
@@ -282,6 +309,7 @@ def loads_signed(
     copy: Copies = "always",
     unknown: Unknown = "placeholder",
     extra_fields: ExtraFields = "drop",
+    strings: Strings = "text",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Verify a seal and then decode; nothing is parsed before that.
@@ -289,7 +317,8 @@ def loads_signed(
     Parameters
     ----------
     data : buffer
-        What `dumps_signed` or a `Codec` with a key gave. A buffer that is not bytes is copied first.
+        What `dumps_signed` or a `Codec` with a key gave, or a signed payload of phpser, unless there is a context.
+        A buffer that is not bytes is copied first.
     key : bytes, or sequence of bytes
         The secret, or several with the newest first: any of them may have sealed the bytes.
     context : bytes or str
@@ -297,7 +326,7 @@ def loads_signed(
     default : object, optional
         Returned where a `SignatureError` would be raised, so that a poisoned entry is a miss. What verifies and then
         does not decode was written by a holder of the key, and always raises.
-    classes, numbers, tables, copy, unknown, extra_fields, limits
+    classes, numbers, tables, copy, unknown, extra_fields, strings, limits
         As in `loads`. With ``copy="never"``, views look into the copy.
 
     Raises
@@ -309,15 +338,20 @@ def loads_signed(
     TypeError, ValueError
         For a key that is no key, or too short.
     """
-    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields)
-    return decode_sealed(data, Seal(key, context), policy, limits, default)
+    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
+    return decode_sealed(data, Seal(key, context), None if context else PhpSeal(key), policy, limits, default)
 
 
-def decode_sealed(data: Any, seal: Seal, policy: Policy, limits: Limits, default: Any) -> Any:
-    """What `loads_signed` does, with its options made ready."""
+def decode_sealed(
+    data: Any, seal: Seal, php_seal: PhpSeal | None, policy: Policy, limits: Limits, default: Any
+) -> Any:
+    """What `loads_signed` does, with its options made ready; without a seal of phpser, its payloads do not verify."""
+    # bytes, so that nobody who shares the buffer changes it between verifying and parsing
+    data = data if type(data) is bytes else bytes(open_buffer(data))
     try:
-        # bytes, so that nobody who shares the buffer changes it between verifying and parsing
-        inner = seal.open(data if type(data) is bytes else bytes(open_buffer(data)))
+        if php_seal is not None and is_phpser(data):
+            return read_phpser(php_seal.open(data), policy, limits, "refuse")
+        inner = seal.open(data)
     except SignatureError:
         if default is RAISE:
             raise

@@ -14,8 +14,8 @@ MAX_DEPTH = 512
 """Containers within containers, for writer and reader alike, on every platform and thread."""
 
 INFLATION = 32
-"""Bytes that each compressed byte may become: more than twice of what honest payloads need, see
-benchmarks/thresholds_envelope.py, `ratios`."""
+"""Bytes that each compressed byte may become: more than twice what real payloads need, of which the best one shrinks to
+a fourteenth (benchmarks/thresholds_envelope.py, `ratios`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Limits:
 
     depth: int = MAX_DEPTH
     items: int = 1 << 20
-    bytes: int = 1 << 30
+    bytes: int = 1 << 32
     expansion: int = 8
 
     def budget(self, nbytes: int) -> int:

@@ -6,9 +6,11 @@ a person to look at and to put there by hand.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,15 +18,24 @@ import numpy as np
 
 from npser.columns.dtypecodes import MANTISSA, TWINS
 
-__all__ = ["NEEDS", "Vector", "load", "parse"]
+__all__ = ["NEEDS", "Vector", "load", "options_of", "parse"]
 
 FOLDER: Final = Path(__file__).parent
+
+
+def _is_installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
 
 NEEDS: Final = {
     "numpy2": hasattr(np.dtypes, "StringDType"),
     "x87": MANTISSA == 63,
     "twins": bool(TWINS),
     "posix": os.name == "posix",
+    "zstd": _is_installed("zstandard") or _is_installed("compression"),
+    "lz4": _is_installed("lz4"),
+    "crc32c": _is_installed("google_crc32c"),
+    "xxh3": _is_installed("xxhash"),
 }
 """What a vector may ask of the machine."""
 
@@ -53,6 +64,8 @@ class Vector:
         Of a malformed payload: the exact class of the error, its position, and the rule of FORMAT.md that it breaks.
     needs : tuple of str
         Keys of `NEEDS`.
+    codec : mapping
+        Of a payload in an envelope: the options of the Codec that reads and writes it.
     """
 
     name: str
@@ -66,6 +79,7 @@ class Vector:
     pos: int | None = None
     rule: str | None = None
     needs: tuple[str, ...] = ()
+    codec: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.name
@@ -88,6 +102,7 @@ FIELDS: Final = {
     "pos": int,
     "rule": str,
     "needs": list,
+    "codec": dict,
 }
 
 
@@ -98,12 +113,18 @@ def parse(line: str) -> Vector:
     b'\\xc1\\x01\\x00'
     """
     found: dict[str, Any] = json.loads(line)
-    for name, field in found.items():
-        if type(field) is not FIELDS[name]:
-            raise TypeError(f"{name} of the vector {found.get('name')!r} is {field!r}")
+    for name, given in found.items():
+        if type(given) is not FIELDS[name]:
+            raise TypeError(f"{name} of the vector {found.get('name')!r} is {given!r}")
     if ("value" in found) is ("error" in found):
         raise ValueError(f"the vector {found['name']!r} has a value or an error, not both and not neither")
-    return Vector(data=bytes.fromhex(found.pop("hex")), **{**found, "needs": tuple(found.get("needs", ()))})
+    data, needs = bytes.fromhex(found.pop("hex")), tuple(found.pop("needs", ()))
+    return Vector(data=data, needs=needs, codec=options_of(found.pop("codec", {})), **found)
+
+
+def options_of(codec: Mapping[str, Any]) -> dict[str, Any]:
+    """The field `codec` as arguments of a Codec."""
+    return {name: bytes.fromhex(value) if name == "key" else value for name, value in codec.items()}
 
 
 def load() -> tuple[Vector, ...]:

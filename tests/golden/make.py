@@ -3,6 +3,7 @@
     PYTHONPATH=src:tests python tests/golden/make.py NAME VALUE                 what today's writer writes
     PYTHONPATH=src:tests python tests/golden/make.py NAME VALUE --hex HEX       another payload of that value
     PYTHONPATH=src:tests python tests/golden/make.py NAME --hex HEX --rule R11  a malformed payload
+    ... --codec '{"key": "00112233445566778899aabbccddeeff", "context": "cart"}'   in an envelope
 
 Strategy: what it prints is checked by reading it, but a reader may be wrong: compare the bytes with FORMAT.md before they
 go into the corpus, where they stay for ever.
@@ -15,6 +16,7 @@ import json
 from typing import Any
 
 import npser
+from golden.corpus import options_of
 from golden.demo import CLASSES, evaluate
 from same import difference
 
@@ -26,9 +28,12 @@ SINCE = ".".join(npser.__version__.split(".")[:2])
 def value_line(name: str, expression: str, raw: bytes | None = None, **more: Any) -> str:
     """The line of a value: of the bytes that the writer writes, or of others that the reader reads as that value."""
     value = evaluate(expression)
-    written = npser.dumps(value, identity="preserve" if more.get("preserve") else "objects")
+    codec = npser.Codec(
+        classes=CLASSES, identity="preserve" if more.get("preserve") else "objects", **options_of(more.get("codec", {}))
+    )
+    written = codec.dumps(value)
     data = written if raw is None else raw
-    back = npser.loads(data, classes=CLASSES)
+    back = codec.loads(data)
     found = difference(value, back)
     if found is not None:
         raise SystemExit(f"{name}: {data.hex(' ')} reads as another value: {found}")
@@ -41,7 +46,7 @@ def value_line(name: str, expression: str, raw: bytes | None = None, **more: Any
 def error_line(name: str, raw: bytes, rule: str, **more: Any) -> str:
     """The line of a malformed payload."""
     try:
-        value = npser.loads(raw, classes=CLASSES)
+        value = npser.Codec(classes=CLASSES, **options_of(more.get("codec", {}))).loads(raw)
     except npser.NpserError as error:
         vector = {"name": name, "since": SINCE, "hex": raw.hex(), "error": type(error).__name__}
         return json.dumps(vector | ({} if error.pos is None else {"pos": error.pos}) | {"rule": rule} | more)
@@ -57,9 +62,10 @@ def main() -> None:
     parser.add_argument("--rule")
     parser.add_argument("--check")
     parser.add_argument("--needs", action="append")
+    parser.add_argument("--codec", type=json.loads)
     parser.add_argument("--preserve", action="store_true")
     args = parser.parse_args()
-    more = {key: given for key in ("preserve", "check", "needs") if (given := getattr(args, key))}
+    more = {key: given for key in ("preserve", "check", "needs", "codec") if (given := getattr(args, key))}
     if args.value is not None:
         print(value_line(args.name, args.value, args.hex, **more))
     elif args.hex is not None and args.rule is not None:

@@ -24,10 +24,12 @@ __all__ = ["COMPRESS_FROM", "Compressions", "Compressor", "open_compressed"]
 Compressions = Literal["zlib", "zstd", "lz4"]
 
 COMPRESS_FROM = 1024
-"""Payloads of fewer bytes stay as they are: benchmarks/thresholds_envelope.py, `sizes`."""
+"""Payloads of fewer bytes stay as they are. From here on documents shrink by a third, and reading takes a quarter more
+time: benchmarks/thresholds_envelope.py, `sizes`."""
 
 WORTH = 0.9
-"""What compresses to more than this part of itself stays as it is: benchmarks/thresholds_envelope.py, `worth`."""
+"""What compresses to more than this part of itself stays as it is. Here readers pay 30 ns of zlib for each byte that is
+saved, and with less to save twice and four times that: benchmarks/thresholds_envelope.py, `worth`."""
 
 _READERS_LIMITS: Final = Limits(bytes=1 << 64)
 _BY_CODE: Final = {int(method.code): (name, method) for name, method in METHODS.items()}

@@ -13,13 +13,14 @@ from __future__ import annotations
 import hmac
 import struct
 from collections.abc import Sequence
+from hmac import compare_digest
 from typing import Final
 
 from npser.envelope.codes import EnvelopeCode, SealCode
 from npser.errors import SignatureError
 from npser.tags import MAGIC
 
-__all__ = ["KEY_SIZE", "Key", "Seal"]
+__all__ = ["KEY_SIZE", "Key", "Seal", "checked_keys"]
 
 Key = bytes | Sequence[bytes]
 
@@ -39,7 +40,8 @@ def _checked_key(key: object) -> bytes:
     return key
 
 
-def _keys(key: object) -> list[bytes]:
+def checked_keys(key: object) -> list[bytes]:
+    """The keys in what the caller gave; TypeError or ValueError for what is no key."""
     if isinstance(key, bytes):
         return [_checked_key(key)]
     if isinstance(key, (str, bytearray, memoryview)) or not isinstance(key, Sequence):
@@ -84,7 +86,7 @@ class Seal:
     def __init__(self, key: Key, context: bytes | str = b"") -> None:
         about = _context_bytes(context)
         head = _DOMAIN + _HEADER + struct.pack("<Q", len(about)) + about
-        self._states = tuple(hmac.new(one, head, "sha256") for one in _keys(key))
+        self._states = tuple(hmac.new(one, head, "sha256") for one in checked_keys(key))
 
     def __repr__(self) -> str:
         return f"<Seal of {len(self._states)} keys>"
@@ -117,7 +119,7 @@ class Seal:
         inner, mac = view[len(_HEADER) : -_MAC_SIZE], view[-_MAC_SIZE:]
         fits = 0
         for state in self._states:  # all of them, whichever fits
-            fits |= hmac.compare_digest(self._mac(state, inner), mac)
+            fits |= compare_digest(self._mac(state, inner), mac)
         if not fits:
             raise SignatureError("the seal does not fit: another key, another context, or the bytes were changed")
         return inner

@@ -150,7 +150,7 @@ def _renamed(cls: type, names: tuple[str, ...], fields: Sequence[str]) -> tuple[
     targets = tuple(name if name in fields else declared.renames.get(name, name) for name in names)
     if len(set(targets)) < len(targets):
         twice = show_name(Counter(targets).most_common(1)[0][0])
-        raise DecodeError(f"class {cls.__qualname__}: two of the stored fields are called {twice} now")
+        raise DecodeError(f"class {cls.__qualname__}: two of the stored fields are called {twice!r} now")
     return targets
 
 

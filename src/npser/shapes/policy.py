@@ -7,13 +7,14 @@ from typing import Literal
 
 from npser.types.allow import NO_CLASSES, Allow
 
-__all__ = ["Copies", "ExtraFields", "Numbers", "Policy", "Tables", "Unknown"]
+__all__ = ["Copies", "ExtraFields", "Numbers", "Policy", "Strings", "Tables", "Unknown"]
 
 Numbers = Literal["list", "array"]
 Tables = Literal["rows", "columns"]
 Copies = Literal["always", "never"]
 Unknown = Literal["placeholder", "refuse"]
 ExtraFields = Literal["drop", "refuse"]
+Strings = Literal["text", "bytes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Policy:
         What becomes of an object whose class is not allowed.
     extra_fields : {"drop", "refuse"}
         What becomes of a stored field that its class has no more.
+    strings : {"text", "bytes"}
+        What becomes of the strings of phpser, which are bytes there.
     """
 
     classes: Allow = field(default=NO_CLASSES)
@@ -42,3 +45,4 @@ class Policy:
     copy: Copies = "always"
     unknown: Unknown = "placeholder"
     extra_fields: ExtraFields = "drop"
+    strings: Strings = "text"

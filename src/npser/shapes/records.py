@@ -133,7 +133,8 @@ def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
         objects = [Placeholder(name, "object", {}, None, version) for _ in range(n)]
     elif issubclass(cls, tuple):
         if b.references:
-            raise b.cursor.fail(f"{show_name(name)} is a named tuple now, which other parts of the payload cannot refer to")
+            shown = show_name(name)
+            raise b.cursor.fail(f"{shown} is a named tuple now, which other parts of the payload cannot refer to")
         return cls, None
     else:
         objects = new_objects(cls, n)
@@ -187,6 +188,10 @@ class VariedRecords(Node):
         for thing, code in zip(objects, rows.codes, strict=True):
             members[code].append(thing)
         cells = cut_patterns(columns, rows, self.patterns)
+        upgrades = cls is not None and upgrade_of(cls, self.stored.version) is not None
+        if cls is not None and n and not upgrades:
+            # fields that no object of this payload has must have defaults
+            _checked(b, cls, plan_objects(cls, self.keys))
         for pattern, chosen, own in zip(self.patterns, members, cells, strict=True):
             if not chosen:
                 continue
@@ -194,11 +199,9 @@ class VariedRecords(Node):
             if cls is None:
                 for at, thing in enumerate(chosen):
                     thing.fill({name: column[at] for name, column in zip(names, own, strict=True)})
-            elif upgrade_of(cls, self.stored.version) is not None:
+            elif upgrades:
                 _fill_objects(self, b, cls, chosen, names, own)
             else:
-                # fields that no object of this payload has must have defaults
-                _checked(b, cls, plan_objects(cls, self.keys))
                 plan_objects(cls, names, complete=True).apply(chosen, own)
         return objects
 

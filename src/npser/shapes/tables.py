@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from npser.columns.texts import are_all
-from npser.shapes.column import at_key
+from npser.shapes.column import at_key, show_key
 from npser.shapes.keysets import KeySet
 from npser.shapes.maps import place_maps
 from npser.shapes.node import Node
@@ -85,7 +85,7 @@ class Tables(Node):
 
     def step(self, edge: int) -> str:
         """One key."""
-        return f"[{self.keys[edge]!r}]"
+        return f"[{show_key(self.keys[edge])}]"
 
 
 def wants_columns(node: Node, b: Builder) -> bool:
@@ -140,7 +140,7 @@ class VariedTables(Node):
 
     def step(self, edge: int) -> str:
         """One key."""
-        return f"[{self.keys[edge]!r}]"
+        return f"[{show_key(self.keys[edge])}]"
 
 
 def place_dicts(w: ShapeWriter, column: Column) -> None:

@@ -6,11 +6,11 @@ registered, and nowhere else. Nothing is imported, no module is searched, a subc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import ItemsView, Iterable, Mapping
 
-from npser.types.registry import class_name, find_registered, wire_name
+from npser.types.registry import find_registered, wire_name
 
-__all__ = ["NO_CLASSES", "Allow", "class_name"]
+__all__ = ["NO_CLASSES", "Allow"]
 
 
 class Allow:
@@ -40,6 +40,10 @@ class Allow:
             key = wire_name(cls) if name is None else name
             if self._classes.setdefault(key, cls) is not cls:
                 raise TypeError(f"two classes are named {key}; pass a mapping of wire names to classes")
+
+    def items(self) -> ItemsView[str, type]:
+        """The classes that the caller allowed, by their names."""
+        return self._classes.items()
 
     def find(self, name: str) -> type | None:
         """The allowed class of that name, or None."""

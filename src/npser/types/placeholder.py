@@ -7,9 +7,11 @@ three fixed names. It encodes back to the same bytes.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
+from itertools import islice
 from typing import Any, Literal
 
 from npser.types.registry import stamp
+from npser.types.shown import show_name
 
 __all__ = ["Form", "Placeholder", "kinds_of"]
 
@@ -81,20 +83,29 @@ class Placeholder:
 
     def __repr__(self) -> str:
         if self._form in ("object", "named tuple") and isinstance(self._contents, dict):
-            inside = ", ".join(f"{name}={_short(value)}" for name, value in self._contents.items())
+            inside = _listed(self._contents)
         else:
             inside = _short(self._contents)
-        last = self._class_name.rpartition(":")[2].rpartition(".")[2]
-        return f"<{self._class_name}({inside}), not built: pass classes=[{last}] to build it>"
+        last = show_name(self._class_name.rpartition(":")[2].rpartition(".")[2])
+        return f"<{show_name(self._class_name)}({inside}), not built: pass classes=[{last}] to build it>"
 
 
 SHOWN = 60
+SHOWN_FIELDS = 20
+
+
+def _listed(contents: dict[Any, Any]) -> str:
+    shown = [
+        f"{show_name(name) if type(name) is str else _short(name)}={_short(value)}"
+        for name, value in islice(contents.items(), SHOWN_FIELDS)
+    ]
+    return ", ".join(shown + ["…"] * (len(contents) > SHOWN_FIELDS))
 
 
 def _short(value: object) -> str:
     """A value for a repr: contents may be large, or hold the placeholder itself."""
     if isinstance(value, Placeholder):
-        return f"<{value.class_name}>"
+        return f"<{show_name(value.class_name)}>"
     if isinstance(value, (list, tuple, dict, set, frozenset)):
         return f"<{type(value).__name__} of {len(value)}>"
     text = repr(value)

@@ -132,6 +132,8 @@ def _is_plain(cls: type) -> bool:
     """
     if not all(_is_written(base) for base in cls.__mro__[:-1]):
         return False
+    if cls.__dictoffset__ and not isinstance(_member(cls, "__dict__"), types.GetSetDescriptorType):
+        return False  # its ``__dict__`` is something else than where its attributes are
     counted = len(_slots_of(cls)) + bool(cls.__dictoffset__) + bool(cls.__weakrefoffset__)
     return cls.__basicsize__ <= _OBJECT_SIZE + _POINTER * counted and cls.__itemsize__ == 0
 
@@ -204,7 +206,8 @@ def store_way(cls: type, names: Sequence[str]) -> StoreWay:
 
     ``"plain"``: an attribute store does exactly that. Where the class has a ``__setattr__``, or a property or another
     data descriptor of one of the names, the store would run it: then ``"dict"``, straight into ``__dict__``,
-    ``"slots"``, through the slots' own descriptors, or ``"both"``.
+    ``"slots"``, through the slots' own descriptors, or ``"both"``. So it is where asking for ``__dict__`` would run
+    a ``__getattribute__``.
     """
     members = [_member(cls, name) for name in names]
     in_slots = [isinstance(member, types.MemberDescriptorType) for member in members]
@@ -212,7 +215,7 @@ def store_way(cls: type, names: Sequence[str]) -> StoreWay:
         in_slot or not _is_data_descriptor(member) for in_slot, member in zip(in_slots, members, strict=True)
     ):
         return "plain"
-    if not any(in_slots):
+    if not any(in_slots) and _member(cls, "__getattribute__") is object.__getattribute__:
         return "dict"
     return "slots" if all(in_slots) else "both"
 
@@ -220,7 +223,9 @@ def store_way(cls: type, names: Sequence[str]) -> StoreWay:
 def setter(cls: type, name: str) -> Callable[[Any, Any], None]:
     """A function of (object, value) that sets one attribute past all code of the class."""
     member = _member(cls, name)
-    return member.__set__ if isinstance(member, types.MemberDescriptorType) else partial(_store, name)
+    if isinstance(member, types.MemberDescriptorType):
+        return member.__set__
+    return partial(_store, _member(cls, "__dict__").__get__, name)
 
 
 def _member(cls: type, name: str) -> Any:
@@ -231,5 +236,5 @@ def _is_data_descriptor(member: Any) -> bool:
     return hasattr(type(member), "__set__") or hasattr(type(member), "__delete__")
 
 
-def _store(name: str, thing: Any, value: Any) -> None:
-    thing.__dict__[name] = value
+def _store(dict_of: Callable[[Any], dict[str, Any]], name: str, thing: Any, value: Any) -> None:
+    dict_of(thing)[name] = value
