@@ -8,15 +8,13 @@ codes into a few distinct items, integers over a power of ten. What fits none of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from struct import pack
+from typing import Any, Final
 
 import numpy as np
 
 from npser.columns.pools import F64, I16, I64, KIND_OF_POOL, POOLS, TEXT, U8, narrowest
 from npser.tags import Kind
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["POOLED_ITEMS", "POOLED_TEXTS", "PoolWriter"]
 
@@ -49,6 +47,9 @@ MAX_DECIMAL = 1e9
 
 MINUS_ZERO = -(1 << 63)
 """The bits of -0.0, which no integer gives back."""
+
+MINUS_ZERO_BYTES: Final = pack("<d", -0.0)
+"""The same as bytes. Where they are found between two doubles, a decimal is only not seen as one."""
 
 SAMPLED = 4
 """Doubles that are tried before all of them are."""
@@ -207,13 +208,12 @@ def _put_texts(pools: list[list[Any]], values: Sequence[str]) -> int | None:
 def _put_floats(pools: list[list[Any]], values: Sequence[float]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
-        array = np.array(values, "<f8")
-        bits = array.view("<i8")  # not equality: 0.0 == -0.0
-        if bits[0] == bits[-1] and (bits == bits[0]).all():
+        raw = pack(f"<{n}d", *values)  # bits, not equality: 0.0 == -0.0
+        if raw[:8] * n == raw:
             pools[U8].append(Kind.POOL_F64)
             pools[F64].append(values[0])
             return Kind.POOL_CONST
-        kind = _put_decimals(pools, values, array)
+        kind = (_put_few_decimals if n <= DOUBLE_ITEMS else _put_decimals)(pools, values, raw)
         if kind is not None:
             return kind
     if n > DOUBLE_ITEMS:
@@ -222,7 +222,24 @@ def _put_floats(pools: list[list[Any]], values: Sequence[float]) -> int | None:
     return Kind.POOL_F64
 
 
-def _put_decimals(pools: list[list[Any]], values: Sequence[float], array: NDArray[np.float64]) -> int | None:
+def _put_few_decimals(pools: list[list[Any]], values: Sequence[float], raw: bytes) -> int | None:
+    if not -MAX_DECIMAL < min(values) <= max(values) < MAX_DECIMAL or MINUS_ZERO_BYTES in raw:
+        return None
+    for digits in range(MAX_DIGITS + 1):
+        scale = 10**digits
+        if round(values[0] * scale) / scale != values[0]:
+            continue
+        try:
+            ints = [round(value * scale) for value in values]
+        except ValueError:  # NaN, which is neither least nor greatest
+            return None
+        if [value / scale for value in ints] == list(values):
+            return _put_scaled(pools, ints, digits)
+    return None
+
+
+def _put_decimals(pools: list[list[Any]], values: Sequence[float], raw: bytes) -> int | None:
+    array = np.frombuffer(raw, "<f8")
     if not float(np.abs(array).max()) < MAX_DECIMAL or (array.view("<i8") == MINUS_ZERO).any():  # nor any NaN
         return None
     sample = values[:SAMPLED]
@@ -235,7 +252,10 @@ def _put_decimals(pools: list[list[Any]], values: Sequence[float], array: NDArra
             break
     else:
         return None
-    ints: list[int] = scaled.astype("<i8").tolist()
+    return _put_scaled(pools, scaled.astype("<i8").tolist(), digits)
+
+
+def _put_scaled(pools: list[list[Any]], ints: list[int], digits: int) -> int | None:
     pool = narrowest(min(ints), max(ints))
     if pool is None or pool == I64:
         return None

@@ -38,13 +38,6 @@ KIND_OF_POOL: Final = (
 _FORMATS = ("B", "h", "i", "q", "d")
 _SIZES = tuple(struct.calcsize("<" + code) for code in _FORMATS)
 _PRESENT = tuple(tuple(which for which in range(POOLS) if mask >> which & 1) for mask in range(1 << POOLS))
-_RANGES = (
-    (U8, 0, 0xFF),
-    (I16, -(1 << 15), (1 << 15) - 1),
-    (I32, -(1 << 31), (1 << 31) - 1),
-    (I64, -(1 << 63), (1 << 63) - 1),
-)
-
 
 def narrowest(low: int, high: int) -> int | None:
     """The narrowest integer pool that holds everything from `low` to `high`; None if not even int64 does.
@@ -52,10 +45,13 @@ def narrowest(low: int, high: int) -> int | None:
     >>> narrowest(0, 255) == U8, narrowest(-1, 255) == I16, narrowest(0, 2**63)
     (True, True, None)
     """
-    for pool, least, most in _RANGES:
-        if low >= least and high <= most:
-            return pool
-    return None
+    if low >= 0 and high <= 0xFF:
+        return U8
+    if low >= -0x8000 and high < 0x8000:
+        return I16
+    if low >= -0x80000000 and high < 0x80000000:
+        return I32
+    return I64 if low >= -(1 << 63) and high < 1 << 63 else None
 
 
 def write_pools(sink: Sink, pools: list[list[Any]]) -> None:

@@ -26,7 +26,7 @@ from npser.blocks.choose.ints import write_ints
 from npser.blocks.choose.stems import find_stem
 from npser.blocks.sink import Sink
 
-__all__ = ["REPEATED", "begin_text", "sample", "write_bytes", "write_numbered_text", "write_text"]
+__all__ = ["REPEATED", "begin_text", "dict_costs", "sample", "write_bytes", "write_numbered_text", "write_text"]
 
 T = TypeVar("T", str, bytes)
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -238,11 +238,17 @@ def _guess_distinct(values: list[T], spread: list[T], found: int) -> float:
     return guess
 
 
-def _dict_pays(n: int, distinct: float, size: float, cut_ns: float) -> bool:
-    """Whether codes and `distinct` items cost less than n items, of `size` bytes each."""
+def dict_costs(n: int, distinct: float, size: float, cut_ns: float) -> tuple[float, float]:
+    """What codes and `distinct` items cost, and what n items do, of `size` bytes each."""
     item_ns = cut_ns + size * costs.BYTE_NS
     code_ns = costs.TEXT_CODE_NS + max(1, int(distinct).bit_length()) / 8 * costs.BYTE_NS
-    return costs.TEXT_DICT_BLOCK_NS + n * code_ns + distinct * (costs.TEXT_DISTINCT_NS + item_ns) < n * item_ns
+    return costs.TEXT_DICT_BLOCK_NS + n * code_ns + distinct * (costs.TEXT_DISTINCT_NS + item_ns), n * item_ns
+
+
+def _dict_pays(n: int, distinct: float, size: float, cut_ns: float) -> bool:
+    """Whether codes and `distinct` items cost less than n items, of `size` bytes each."""
+    coded, each = dict_costs(n, distinct, size, cut_ns)
+    return coded < each
 
 
 def _radix_pays(base: int, codes: Codes) -> bool:
