@@ -29,7 +29,7 @@ import pytest
 
 import npser
 from npser.errors import DecodeError, EncodeError
-from npser.types.allow import class_name
+from npser.types.registry import class_name
 from same import difference
 from values import CLASSES, MAKERS, BareSlots, Bits, Box, Colour, Derived, Level, Mode, Order, Plain, Point, Stateful
 

@@ -42,7 +42,7 @@ from npser.shapes.keysets import write_key_set
 from npser.shapes.leaves import LeafRun
 from npser.shapes.node import read_shape
 from npser.tags import BytesCode, FloatCode, IntCode, Kind, Lead, Node, TextCode
-from npser.types.allow import class_name
+from npser.types.registry import class_name
 from values import ARRAYS, CLASSES, MAKERS, SCALARS, Box
 
 MUTATIONS: Final = int(os.environ.get("NPSER_MUTATIONS", "5000"))

@@ -37,7 +37,7 @@ FLOORS = (
     ("encoder", "decoder", "foreign", "codegen", "phpser"),
     ("stream.choices", "stream.layout", "stream.parser", "stream.frames", "stream.tail"),
     ("wires",),
-    ("codec", "bound"),
+    ("codec", "bound", "inspection"),
     ("stream",),
     ("",),
     ("cli",),

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from npser import codec, decoder
+from npser import decoder, wires
 from npser.blocks import binary, bits, floats, ints, text
 from npser.blocks.cursor import Cursor
 from npser.columns import anyints, dtypes, kinds, slots
@@ -133,7 +133,7 @@ def tracing() -> Iterator[set[str]]:
         patch.setattr(build, "read_shape", read_shape)
         patch.setattr(build, "open_slots", open_slots)
         patch.setattr(decoder, "load_shape", load_shape)
-        patch.setattr(codec, "decode", decode)
+        patch.setattr(wires, "decode", decode)
         for module in (binary, text):
             patch.setattr(module, "read_codes", read_codes)
         yield met

@@ -11,7 +11,7 @@ import pytest
 import npser
 from npser.errors import DecodeError
 from npser.shapes import build
-from npser.types.allow import class_name
+from npser.types.registry import class_name
 
 
 @dataclasses.dataclass(frozen=True)

@@ -313,7 +313,10 @@ def read_shape(
                 reader.count(node.children)  # raises
             references = references or tag == _REFERENCE
             if node.container and level >= depth:
-                raise LimitError(f"more than {depth} containers within each other", pos=pos)
+                raise LimitError(
+                    f"more than {depth} containers within each other; raise Limits(depth=...) if the payload is your own",
+                    pos=pos,
+                )
         node.parent = parent
         node.edge = edge
         node.single = single

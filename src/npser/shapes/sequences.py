@@ -18,7 +18,7 @@ import numpy as np
 
 from npser.columns.slotreader import as_numbers
 from npser.columns.texts import are_all
-from npser.shapes.column import Keys, at_item, at_position, in_lists
+from npser.shapes.column import Keys, at_item, at_position, in_lists, show_key
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
 from npser.shapes.tracking import allocate, fill, fill_late
@@ -176,7 +176,7 @@ class Deques(Sequences):
         bounds = self.stream(b).many(n)
         for length, bound in zip(lengths, bounds, strict=True):
             if bound is not None and (type(bound) is not int or bound < length or bound >= 1 << 63):
-                raise b.cursor.fail(f"a deque of {length} items with maxlen {str(bound)[:40]}")
+                raise b.cursor.fail(f"a deque of {length} items with maxlen {show_key(bound)}")
         b.counts.append(sum(lengths))
         makers = iter(bounds)
         return (lengths, bounds), allocate(b, lambda: deque(maxlen=next(makers)), n)

@@ -108,7 +108,10 @@ def _short(value: object) -> str:
         return f"<{show_name(value.class_name)}>"
     if isinstance(value, (list, tuple, dict, set, frozenset)):
         return f"<{type(value).__name__} of {len(value)}>"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an int of too many digits
+        return f"<{type(value).__name__}>"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
