@@ -48,7 +48,7 @@ def test_round_trip(codec: Codec) -> None:
     assert difference(VALUE, codec.loads(codec.dumps(VALUE))) is None
     file = io.BytesIO()
     codec.dump(VALUE, file)
-    assert file.getvalue() == codec.dumps(VALUE)
+    assert npser.read_frame(io.BytesIO(file.getvalue())) == codec.dumps(VALUE)
     assert codec.load(io.BytesIO(file.getvalue())) == VALUE
 
 

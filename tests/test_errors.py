@@ -332,7 +332,6 @@ FOREIGN: dict[str, tuple[bytes, str]] = {
     "Arrow": (b"ARROW1\x00\x00", "Arrow"),
     "Arrow stream": (b"\xff\xff\xff\xff\x10\x00", "Arrow"),
     "Parquet": (b"PAR1\x15", "Parquet"),
-    "phpser": (b"\x01\x04abc", "phpser"),
 }
 
 

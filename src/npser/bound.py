@@ -18,6 +18,7 @@ from npser.envelope.seal import Key, Seal
 from npser.errors import SignatureError
 from npser.limits import Limits
 from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Strings, Tables, Unknown
+from npser.stream.frames import read_frame, write_frame
 from npser.wires import PhpSeal, Wire, decode_wire, encode_wire
 
 __all__ = ["Codec"]
@@ -193,12 +194,12 @@ class Codec:
             return default
 
     def dump(self, value: object, file: IO[bytes]) -> None:
-        """`dumps` into a binary file object."""
-        file.write(self.dumps(value))
+        """`dumps` into a binary file object, as one frame."""
+        write_frame(file, self.dumps(value))
 
     def load(self, file: IO[bytes], *, default: Any = RAISE) -> Any:
-        """`loads` of what a binary file object holds from here to its end."""
-        return self.loads(file.read(), default=default)
+        """`loads` of the next frame of a binary file object, or of a file that is one bare payload."""
+        return self.loads(read_frame(file, bare="rest"), default=default)
 
     def _given(self) -> dict[str, Any]:
         defaults = Codec.__init__.__kwdefaults__ or {}

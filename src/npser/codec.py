@@ -15,6 +15,7 @@ from npser.envelope.seal import Key, Seal
 from npser.errors import DecodeError, SignatureError
 from npser.limits import Limits
 from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Strings, Tables, Unknown
+from npser.stream.frames import read_frame, write_frame
 from npser.types.allow import NO_CLASSES, Allow
 from npser.wires import PhpSeal, Wire, decode_wire, encode_wire, is_phpser, read_phpser
 
@@ -190,17 +191,24 @@ def loads(
 
 
 def dump(
-    value: object, file: IO[bytes], *, identity: Identity = "objects", default: Callable[[Any], Any] | None = None
+    value: object,
+    file: IO[bytes],
+    *,
+    identity: Identity = "objects",
+    default: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Encode a value into a binary file object, as one payload.
+    """Encode a value into a binary file object, as one frame: a payload with its length and checks.
+
+    So several values may follow each other in one file. `StreamWriter` writes many.
 
     >>> import io
     >>> file = io.BytesIO()
-    >>> dump({"a": 1}, file)
-    >>> load(io.BytesIO(file.getvalue()))
-    {'a': 1}
+    >>> dump({"a": 1}, file); dump([2], file)
+    >>> _ = file.seek(0)
+    >>> load(file), load(file)
+    ({'a': 1}, [2])
     """
-    file.write(dumps(value, identity=identity, default=default))
+    write_frame(file, dumps(value, identity=identity, default=default))
 
 
 def load(
@@ -214,9 +222,9 @@ def load(
     extra_fields: ExtraFields = "drop",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
-    """Decode the payload that a binary file object holds from here to its end; the options are those of `loads`."""
+    """Decode the next frame of a binary file object, or a file that is one bare payload; options are those of `loads`."""
     policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields)
-    return decode(file.read(), policy, limits)
+    return decode_wire(read_frame(file, bare="rest"), policy, limits)
 
 
 def decode_into(data: Any, out: NDArray[Any], *, limits: Limits = DEFAULT_LIMITS) -> None:

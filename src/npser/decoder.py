@@ -24,6 +24,9 @@ __all__ = ["decode", "open_buffer"]
 
 _CHUNK = 256
 
+FRAME = 0xFE
+"""Second byte of a frame, which is the version of no payload."""
+
 SHORT_SHAPE, LONG_SHAPE = int(Lead.SHORT_SHAPE), int(Lead.LONG_SHAPE)  # comparing with a member costs a call
 
 
@@ -87,6 +90,8 @@ def _not_ours(buf: memoryview) -> DecodeError:
         return TruncatedError("no bytes at all", pos=0)
     if buf[0] != MAGIC:
         return recognise(bytes(buf[:_CHUNK]))
+    if len(buf) > 1 and buf[1] == FRAME:
+        return DecodeError("a file of frames: load or StreamReader reads it", pos=1)
     if len(buf) > 1 and buf[1] != VERSION:
         return DecodeError(f"format version {buf[1]}; this npser reads version {VERSION}", pos=1)
     return TruncatedError("the header is cut off", pos=len(buf))

@@ -34,8 +34,8 @@ PREFIXES: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x80\x04", "a pickle (never load one from a store that others can write to)"),
     (b"\x80\x05", "a pickle (never load one from a store that others can write to)"),
     (b"!\x80", "a pickle as cachelib marks it"),
-    (b"\x01", "phpser (PHP), which this version does not read yet"),
-    (b"\x02", "phpser (PHP), which this version does not read yet"),
+    (b"\x01", "phpser (PHP)"),
+    (b"\x02", "phpser (PHP)"),
 )
 
 _JSON_STARTS: Final = frozenset(b'{["-0123456789tfn \t\r\n')
