@@ -423,7 +423,7 @@ def test_numbers_of_envelopes_in_the_text() -> None:
     assert "a size above 2^17 + 32 * k" in text
     assert (Limits().inflated(0), INFLATION) == (2**17, 32)
     assert "a payload of up to 2^32 bytes" in text
-    assert Limits().bytes == 2**30
+    assert Limits().bytes == 2**32
     assert f"a key of less than {KEY_SIZE} bytes" in text
     assert {way.code for way in CHECKSUMS.values()} == set(ChecksumCode)
     assert {method.code for method in METHODS.values()} == set(CompressionCode)

@@ -953,7 +953,7 @@ def test_what_is_no_buffer_is_refused_by_name() -> None:
     for wrong in (None, 1, 1.5, [1], (b"a",), {"a": 1}, object(), io.BytesIO(b"x")):
         with pytest.raises(DecodeError, match=type(wrong).__name__):
             npser.loads(wrong)
-    with pytest.raises(DecodeError, match="str"):
+    with pytest.raises(TypeError, match="binary"):
         npser.load(io.StringIO("abc"))  # type: ignore[arg-type]
 
 

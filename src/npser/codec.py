@@ -222,7 +222,7 @@ def load(
     extra_fields: ExtraFields = "drop",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
-    """Decode the next frame of a binary file object, or a file that is one bare payload; options are those of `loads`."""
+    """Decode the next frame of a binary file object, or a file that is one bare payload; options as in `loads`."""
     policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields)
     return decode_wire(read_frame(file, bare="rest"), policy, limits)
 
