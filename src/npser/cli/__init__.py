@@ -1,7 +1,7 @@
-"""The command line: `npser demo`, `npser pack`, `npser unpack`, `npser codegen`.
+"""The command line: `npser demo`, `pack`, `unpack`, `inspect`, `du`, `tree`, `cat`, `verify`, `codegen`.
 
-Strategy: everything here stands on the public functions of npser (`dumps`, `loads`, `codegen`) and on the `cli`
-extra (typer, rich). The entry point is the only part that must work without the extra: it says how to get it.
+Strategy: everything here stands on the public functions of npser (`dumps`, `loads`, `inspect`, `codegen`) and on the
+`cli` extra (typer, rich). The entry point is the only part that must work without the extra: it says how to get it.
 """
 
 from __future__ import annotations

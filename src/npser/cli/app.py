@@ -19,19 +19,32 @@ from rich.syntax import Syntax
 import npser
 from npser.cli.cells import Types
 from npser.cli.codegen import generated_source
-from npser.cli.convert import Sizes
+from npser.cli.convert import Sizes as Converted
 from npser.cli.convert import pack as pack_file
 from npser.cli.convert import unpack as unpack_file
 from npser.cli.demo import demo as run_demo
 from npser.cli.formats import FormatName
+from npser.cli.json_lines import json_lines
+from npser.cli.looking import (
+    Sizes,
+    as_json,
+    as_tree,
+    as_usage,
+    as_why,
+    map_bytes,
+    open_report,
+    usage_rows,
+    verdict,
+)
 from npser.cli.refusal import ConvertError
 from npser.errors import NpserError
+from npser.inspection.report import Report
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="npser",
-    help="A numpy-native columnar serializer: try it, convert files, look at what it generates.",
+    help="A numpy-native columnar serializer: try it, convert files, look into them, look at what it generates.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -104,9 +117,65 @@ def unpack(
         _report(source, target, unpack_file(source, target, name=name))
 
 
-def _report(source: str, target: str, sizes: Sizes) -> None:
+def _report(source: str, target: str, sizes: Converted) -> None:
     share = f" ({sizes.written / sizes.read:.0%})" if sizes.read else ""
     typer.echo(f"{source}: {sizes.read:,} bytes -> {target}: {sizes.written:,} bytes{share}", err=True)
+
+
+_File = Annotated[str, typer.Argument(metavar="FILE", help="An npser file; - is standard input.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_SizesOption = Annotated[Sizes, typer.Option("--sizes", help="Bytes with all digits, or as people read them.")]
+_Lines = Annotated[int, typer.Option("--lines", help="The largest parts, up to so many.", min=1)]
+
+
+def _print_report(report: Report, text: str) -> None:
+    """Print it, and end with 1 if the payload is damaged, or none."""
+    typer.echo(text)
+    if report.error is not None:
+        raise typer.Exit(1)
+
+
+@app.command()
+def inspect(file: _File, *, json: _Json = False) -> None:
+    """Show where the bytes of a payload go, and what else its largest blocks could have been."""
+    with _one_line_errors():
+        report = open_report(file)
+        text = as_json(report) if json else "\n".join(filter(None, (repr(report), as_why(report))))
+        _print_report(report, text)
+
+
+@app.command()
+def du(file: _File, *, sizes: _SizesOption = Sizes.EXACT, lines: _Lines = 200, json: _Json = False) -> None:
+    """List the parts of a payload by their bytes, the largest last."""
+    with _one_line_errors():
+        report = open_report(file)
+        _print_report(report, usage_rows(report, lines) if json else as_usage(report, sizes, lines))
+
+
+@app.command()
+def tree(file: _File, *, sizes: _SizesOption = Sizes.EXACT, lines: _Lines = 200, json: _Json = False) -> None:
+    """Show a payload as a tree, down to blocks within blocks."""
+    with _one_line_errors():
+        report = open_report(file)
+        _print_report(report, as_json(report) if json else as_tree(report, sizes, lines))
+
+
+@app.command()
+def cat(file: _File) -> None:
+    """Print a payload as JSON lines: a line an item of a list. What JSON lacks is {"$tuple": [...]} and the like."""
+    with _one_line_errors():
+        for line in json_lines(npser.loads(map_bytes(file))):
+            typer.echo(line)
+
+
+@app.command()
+def verify(file: _File) -> None:
+    """Decode a payload to its end, with no class allowed, and say whether it is whole."""
+    with _one_line_errors():
+        whole, text = verdict(file)
+        typer.echo(text, err=not whole)
+        if not whole:
+            raise typer.Exit(1)
 
 
 @app.command()

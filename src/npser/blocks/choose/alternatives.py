@@ -2,8 +2,8 @@
 
 Strategy: the candidates are those of `ints`, `floats`, `text` and `bits`, asked without a limit, so that they do not
 give up when they cannot win; each one writes, which gives the exact bytes. The price is the model's, in nanoseconds,
-bytes included. Where the writer goes by a rule and not by the model (a sequence with one step, runs of doubles) there is no
-price. Nobody who writes payloads imports this.
+bytes included. Where the writer goes by a rule and not by the model (a sequence with one step, runs of doubles) there
+is no price. Nobody who writes payloads imports this.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def text_ways(values: list[str]) -> list[Alternative]:
     """
     coded, each = _dict_costs(values, costs.TEXT_CUT_NS)
     chosen = _written(TextCode, lambda sink: write_text(sink, values), None)
-    is_coded = chosen.encoding in ("DICT", "RADIX")
-    found = [chosen._replace(cost=coded if is_coded else each)]
+    price = {"DICT": coded, "RADIX": coded, "STEM": None}.get(chosen.encoding, each)  # a stem goes by a rule
+    found = [chosen._replace(cost=price)]
     if chosen.encoding != "SPLIT" and values:
         sink = Sink()
         if _split(sink, values):
