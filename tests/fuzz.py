@@ -20,9 +20,10 @@ import resource
 import sys
 import time
 import tracemalloc
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -128,7 +129,18 @@ def examine(data: bytes, way: int, *, thorough: bool = False) -> tuple[Any, floa
     taken = time.perf_counter() - start
     if thorough and data[0] == 0xC1 and "tables" not in WAYS[way]:
         _comes_back(value, WAYS[way].get("classes", ()))
-    return ("a value", data[2:3], type(value).__name__), taken
+    return ("a value", data[1:3], *_kinds(value)), taken
+
+
+def _kinds(value: Any) -> tuple[str, ...]:
+    """The type of a value and those of its first items."""
+    inside = value
+    if isinstance(value, npser.Placeholder):
+        inside = value.contents
+    if isinstance(inside, dict):
+        inside = [part for pair in islice(inside.items(), 2) for part in pair]
+    items = islice(inside, 3) if isinstance(inside, (list, tuple, set, frozenset, deque)) else ()
+    return (type(value).__name__, *(type(item).__name__ for item in items))
 
 
 def _comes_back(value: Any, classes: Any) -> None:
@@ -487,6 +499,7 @@ MAX_SEED: Final = 900
 def make_seeds() -> Iterator[tuple[str, bytes]]:
     """A few payloads of every kind: as they are, in envelopes, and of the other wire."""
     from phpser.vectors import VECTORS, frame
+    from test_limits import WAYS
     from test_malformed import corpus
 
     for name, data in corpus().items():
@@ -502,6 +515,10 @@ def make_seeds() -> Iterator[tuple[str, bytes]]:
         data = frame(vector)
         if 0 < len(data) <= MAX_SEED // 3:
             yield f"phpser {vector['name']}", data
+    for name, make in WAYS.items():
+        data = make(600)
+        if len(data) <= MAX_SEED // 2:
+            yield f"600 times {name}", data
     value = {"rows": [{"id": i, "name": "n" * (i % 5)} for i in range(20)]}
     for compress in (None, "zlib", "zstd", "lz4"):
         for checksum in (None, "crc32", "crc32c", "xxh3"):

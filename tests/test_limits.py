@@ -8,8 +8,12 @@ instead of memory. tracemalloc says what is taken; times are only ever compared 
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import enum
 import random
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -25,6 +29,7 @@ import npser
 from guard import fenced
 from npser.columns.dtypes import dtype_bytes
 from npser.errors import DecodeError, LimitError
+from npser.shapes import chains, collisions, maps
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, TextCode
 from npser.types.registry import class_name
 from test_malformed import (
@@ -506,3 +511,194 @@ def test_work_is_proportional_to_the_input(name: str) -> None:
         assert not isinstance(came, npser.NpserError), came
         assert taken < 1 + 0.05 * len(data) / 1000
         assert peak < (1 << 26) + 1000 * len(data)
+
+
+def nested_frozensets(depth: int, n: int) -> bytes:
+    """Frozensets within each other, the innermost one of n objects that came before."""
+    shape = NODE["TUPLE_ROW"] + b"\2" + LIST + RECORD + keys("x") + LEAF + NODE["FROZENSET"] * depth + NODE["REFERENCE"]
+    return payload(shape, pooled(n), NONE, pooled(1), *[ONES] * (depth - 2), Slot(Kind.INT, const(n)), Slot(Kind.INT, affine(0, 1)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Hashed:
+    """Not hashed by identity."""
+
+    x: Any
+
+
+@pytest.mark.parametrize("classes", [{}, {"a:B": Hashed}])
+def test_what_is_hashed_deep_inside_is_looked_at_once(classes: Any) -> None:
+    n = 1 if classes else 20_000  # their hashes are all the same
+    data = nested_frozensets(480, n)
+    _, taken, came = held(data, classes=classes)
+    assert type(came) is tuple
+    assert taken < 2.5
+
+
+PRIME: Final = (1 << 61) - 1
+"""The hash of an int is its remainder by it."""
+
+ALIKE: Final[dict[str, Callable[[int], Any]]] = {
+    "ints in a set": lambda n: {i * PRIME for i in range(n)},
+    "ints in a dict": lambda n: {i * PRIME + 5: i for i in range(n)},
+    "tuples": lambda n: {(i * PRIME, "x"): None for i in range(n)},
+    "fractions": lambda n: frozenset(Fraction(i * PRIME + 1, 1) for i in range(n)),
+    "complex": lambda n: {complex(-1_000_003 * i, i): i for i in range(n)},
+    "half of them": lambda n: {i * (PRIME if i % 2 else 1) for i in range(n)},
+}
+
+
+@pytest.mark.parametrize("sort", ALIKE)
+def test_keys_that_all_have_one_hash_are_refused(sort: str) -> None:
+    """Each would be compared with all others, for minutes."""
+    make = ALIKE[sort]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (collisions, maps):
+            patch.setattr(module, "MANY_KEYS", 2000)
+        few, many = npser.dumps([make(600)]), npser.dumps([make(2500)])
+        assert npser.loads(few) == [make(600)]
+        for data in (many, npser.dumps([make(2500)], identity="preserve")):
+            with pytest.raises(LimitError, match="keys have the same hash"):
+                npser.loads(data)
+    assert npser.loads(many) == [make(2500)]
+
+
+def test_honest_keys_are_not_refused() -> None:
+    n = collisions.MANY_KEYS + 1
+    for value in (
+        set(range(-n, n)),
+        {i / 8: i for i in range(n)},
+        {2**70 + i: None for i in range(n)},
+        {(i % 100, i // 100) for i in range(n)},
+        {complex(i % 100, i // 100) for i in range(n)},
+        {Decimal(i).scaleb(-2) for i in range(n)},
+        {Fraction(1, i + 1) for i in range(n)},
+        {frozenset({i, i + 1}) for i in range(n)},
+        {(float(i), None, str(i)): 1 for i in range(n)},
+        {1 << i for i in range(n // 8)},
+    ):
+        assert npser.loads(npser.dumps(value)) == value
+
+
+class Same:
+    """A class of the caller may hash as it likes, slow as that is."""
+
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.x == other.x
+
+
+def test_a_class_may_hash_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (collisions, maps):
+        monkeypatch.setattr(module, "MANY_KEYS", 100)
+    value = {Same(i) for i in range(300)}
+    assert npser.loads(npser.dumps(value), classes=[Same]) == value
+
+
+# ------------------------------------------------------------------------------------------------ chains that crash Python
+
+
+def chain(sort: str, n: int, *, closed: bool = False) -> bytes:
+    """So many containers, each of which holds the next one; the last one holds the first if the chain is closed."""
+    lengths = Slot(Kind.INT, ints([1] * (n - 1) + [int(closed)]))
+    first = 0 if sort == "arrays" else 1  # the list around them has a number of its own
+    following = Slot(Kind.INT, ints([*range(first + 1, first + n), *([first] if closed else [])]))
+    if sort == "arrays":
+        return payload(LIST + NODE["OBJECT_ARRAY"] + NODE["REFERENCE"], pooled(n), ONES, lengths, Slot(Kind.FALSE), following)
+    if sort == "deques":
+        return payload(NODE["PRESERVE"] + LIST + NODE["DEQUE"] + NODE["REFERENCE"], pooled(n), lengths, NONE, following)
+    shape = NODE["PRESERVE"] + LIST + NODE["DEFAULT_DICT"] + b"\1" + LEAF + NODE["REFERENCE"]
+    return payload(shape, pooled(n), lengths, NONE, following)
+
+
+READER: Final = """
+import gc, sys
+import npser
+for line in sys.stdin.read().split():
+    for options in ({}, {"tables": "columns", "numbers": "array"}):
+        try:
+            value = npser.loads(bytes.fromhex(line), **options)
+        except npser.DecodeError as error:
+            print(type(error).__name__)
+            del error
+        else:
+            print(len(value))
+            value[1:] = [None] * (len(value) - 1)
+            del value
+        gc.collect()
+"""
+
+
+def read_elsewhere(*payloads: bytes) -> list[str]:
+    """What another process says of payloads; it may die of them."""
+    done = subprocess.run(
+        [sys.executable, "-c", READER], input="\n".join(data.hex() for data in payloads), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-1000:])
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("sort", ["arrays", "deques", "defaultdicts"])
+def test_no_chain_is_so_long_that_freeing_it_overflows_the_stack(sort: str, closed: bool) -> None:
+    short = [chain(sort, n, closed=closed) for n in (2, 100, 512)]
+    long = [chain(sort, n, closed=closed) for n in (513, 5000, 200_000)]
+    assert read_elsewhere(*short) == [str(n) for n in (2, 100, 512) for _ in range(2)]
+    assert read_elsewhere(*long) == ["LimitError"] * 6
+
+
+def test_a_chain_is_taken_apart_when_something_else_is_wrong() -> None:
+    """The chain is complete when the error is found, and nobody may let go of it."""
+    n = 100_000
+    shape = NODE["TUPLE_ROW"] + b"\3" + NODE["SET"] + LIST + LEAF + LIST + NODE["OBJECT_ARRAY"] + NODE["REFERENCE"] + LEAF
+    lengths = Slot(Kind.INT, ints([1] * (n - 1) + [0]))
+    data = payload(
+        *(shape, pooled(1), ONES, NONE, pooled(n), ONES, lengths, Slot(Kind.FALSE)),
+        *(Slot(Kind.INT, ints(range(1, n))), NONE),
+    )
+    assert read_elsewhere(data) == ["DecodeError"] * 2
+
+
+def test_chains_are_measured_right() -> None:
+    """Against the plain definition, on small graphs."""
+    rng = random.Random(5)
+    for _ in range(300):
+        n = rng.randrange(1, 8)
+        made: list[Any] = [rng.choice((collections.deque, lambda: collections.defaultdict(int), lambda n=n: np.empty(n, object)))() for _ in range(n)]
+        holds = {at: set(rng.sample(range(n), rng.randrange(min(3, n + 1)))) for at in range(n)}
+        for at, others in holds.items():
+            for number, other in enumerate(others):
+                item = slice(None, made[other]) if rng.random() < 0.2 else made[other]
+                if isinstance(made[at], collections.deque):
+                    made[at].append(item)
+                else:
+                    made[at][number] = item
+        found, longest = chains.longest_chain(made), longest_path(holds)
+        assert found >= longest
+        if not is_cyclic(holds) and not any(isinstance(item, slice) for thing in made for item in inside(thing)):
+            assert found == longest
+        chains.break_chains(made)
+        assert chains.longest_chain(made) == 1
+
+
+def inside(thing: Any) -> list[Any]:
+    return list(thing.values()) if isinstance(thing, dict) else list(thing)
+
+
+def longest_path(holds: dict[int, set[int]]) -> int:
+    def walk(at: int, seen: frozenset[int]) -> int:
+        return 1 + max((walk(other, seen | {other}) for other in holds[at] - seen), default=0)
+
+    return max(walk(at, frozenset({at})) for at in holds)
+
+
+def is_cyclic(holds: dict[int, set[int]]) -> bool:
+    def reaches(at: int, goal: int, seen: set[int]) -> bool:
+        return any(other == goal or (other not in seen and (seen.add(other) or reaches(other, goal, seen))) for other in holds[at])
+
+    return any(reaches(at, at, set()) for at in holds)

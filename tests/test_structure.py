@@ -36,8 +36,8 @@ FLOORS = (
     ("shapes",),
     ("encoder", "decoder", "foreign", "codegen", "phpser"),
     ("stream.choices", "stream.layout", "stream.parser", "stream.frames", "stream.tail"),
-    ("wires",),
-    ("codec", "bound", "inspection"),
+    ("wires", "partial", "canonical", "canonicalarrays", "concat", "digests"),
+    ("codec", "bound", "looking", "inspection"),
     ("stream",),
     ("",),
     ("cli",),
@@ -227,7 +227,7 @@ def test_no_type_is_both_a_leaf_and_a_container() -> None:
     assert not set(infer.PLACERS) & kinds.LEAF_TYPES
 
 
-@pytest.mark.parametrize("folder", ["blocks", "envelope", "columns", "shapes", "stream", "phpser"])
+@pytest.mark.parametrize("folder", ["blocks", "envelope", "columns", "shapes", "stream", "phpser", "inspection"])
 def test_tests_mirror_the_source(folder: str) -> None:
     """tests/blocks/test_ints.py is about blocks/ints.py, test_choose_ints.py about blocks/choose/ints.py."""
     names = {name_of(path).replace(".", "_") for path in MODULES}

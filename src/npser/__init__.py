@@ -9,6 +9,8 @@
 from npser.bound import Codec
 from npser.codec import decode_into, dump, dumps, dumps_signed, load, loads, loads_signed
 from npser.codegen import codegen
+from npser.concat import concat
+from npser.digests import digest
 from npser.errors import (
     ClassNotAllowedError,
     DecodeError,
@@ -19,8 +21,19 @@ from npser.errors import (
     SignatureError,
     TruncatedError,
 )
+from npser.inspection.report import Report, inspect
 from npser.limits import Limits
+from npser.looking import view
+from npser.partial.view import NoSuchKeyError, View
 from npser.shapes.patterns import MISSING
+from npser.stream.asynchronous import aiter_frames, aiter_values
+from npser.stream.boundary import BinaryStream, FileStream, MemoryStream
+from npser.stream.files import open_reader, open_writer
+from npser.stream.frames import read_frame, write_frame
+from npser.stream.packable import Packable, Unpackable, pack, unpack
+from npser.stream.reader import StreamReader
+from npser.stream.rows import read_rows, write_rows
+from npser.stream.writer import StreamWriter
 from npser.types.placeholder import Placeholder
 from npser.types.registry import register, unregister
 
@@ -28,26 +41,50 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MISSING",
+    "BinaryStream",
     "ClassNotAllowedError",
     "Codec",
     "DecodeError",
     "EncodeError",
+    "FileStream",
     "ForeignBytesError",
     "LimitError",
     "Limits",
+    "MemoryStream",
+    "NoSuchKeyError",
     "NpserError",
+    "Packable",
     "Placeholder",
+    "Report",
     "SignatureError",
+    "StreamReader",
+    "StreamWriter",
     "TruncatedError",
+    "Unpackable",
+    "View",
     "__version__",
+    "aiter_frames",
+    "aiter_values",
     "codegen",
+    "concat",
     "decode_into",
+    "digest",
     "dump",
     "dumps",
     "dumps_signed",
+    "inspect",
     "load",
     "loads",
     "loads_signed",
+    "open_reader",
+    "open_writer",
+    "pack",
+    "read_frame",
+    "read_rows",
     "register",
+    "unpack",
     "unregister",
+    "view",
+    "write_frame",
+    "write_rows",
 ]

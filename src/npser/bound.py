@@ -10,7 +10,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import IO, Any, Final, NoReturn, Self, get_args
 
-from npser.codec import DEFAULT_LIMITS, RAISE, Classes, Identity, decode_sealed, make_policy, one_of
+from npser.canonical import encode_canonical
+from npser.codec import (
+    DEFAULT_LIMITS,
+    RAISE,
+    Classes,
+    Identity,
+    Order,
+    check_order,
+    decode_sealed,
+    make_policy,
+    one_of,
+)
 from npser.envelope.checksum import Checksum, Checksums
 from npser.envelope.compression import COMPRESS_FROM, Compressions, Compressor
 from npser.envelope.layers import close_layers
@@ -44,7 +55,7 @@ class Codec:
     ----------
     classes, numbers, tables, copy, unknown, extra_fields, strings, limits
         As in `loads`.
-    wire, identity, default
+    wire, order, identity, default
         As in `dumps`.
     key : bytes, or sequence of bytes, optional
         Seals what is written, and refuses what is not sealed by it; see `dumps_signed`.
@@ -83,6 +94,7 @@ class Codec:
         "_identity",
         "_limits",
         "_options",
+        "_order",
         "_outer",
         "_php_seal",
         "_policy",
@@ -95,6 +107,7 @@ class Codec:
     _identity: Identity
     _limits: Limits
     _options: dict[str, Any]
+    _order: Order
     _outer: Seal | PhpSeal | Checksum | None
     _php_seal: PhpSeal | None
     _policy: Policy
@@ -112,6 +125,7 @@ class Codec:
         level: int | None = None,
         checksum: Checksums | None = None,
         wire: Wire = "npser",
+        order: Order = "insertion",
         identity: Identity = "objects",
         default: Callable[[Any], Any] | None = None,
         numbers: Numbers = "list",
@@ -136,6 +150,7 @@ class Codec:
         if key is not None and checksum is not None:
             raise ValueError("a seal finds damage, too: leave out either checksum= or key=")
         one_of("wire", wire, get_args(Wire))
+        check_order(order, wire, identity)
         if wire != "npser" and (compress or checksum or context):
             raise ValueError("phpser knows no compression, no checksum and no context: leave them out, or its wire")
         seal = None if key is None else Seal(key, context)
@@ -146,6 +161,7 @@ class Codec:
             "_limits": limits,
             "_options": given | {"key": None if key is None else _HIDDEN, "classes": listed},
             "_identity": identity,
+            "_order": order,
             "_outer": (seal if wire == "npser" else php_seal) if checksum is None else Checksum(checksum),
             "_php_seal": php_seal,
             "_policy": make_policy(listed, numbers, tables, copy, unknown, extra_fields, strings),
@@ -163,7 +179,10 @@ class Codec:
         EncodeError
             For what could not be given back exactly.
         """
-        payload = encode_wire(value, self._wire, self._default, self._identity)
+        if self._order == "canonical":
+            payload = encode_canonical(value, self._default)
+        else:
+            payload = encode_wire(value, self._wire, self._default, self._identity)
         return close_layers(payload, self._compressor, self._outer)
 
     def loads(self, data: Any, *, default: Any = RAISE) -> Any:

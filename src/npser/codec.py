@@ -8,12 +8,14 @@ from typing import IO, Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from npser.canonical import encode_canonical
 from npser.decoder import decode, open_buffer
 from npser.encoder import encode
 from npser.envelope.layers import INSIDE_A_SEAL, open_layers
 from npser.envelope.seal import Key, Seal
 from npser.errors import DecodeError, SignatureError
 from npser.limits import Limits
+from npser.partial.opening import select_columns
 from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Strings, Tables, Unknown
 from npser.stream.frames import read_frame, write_frame
 from npser.types.allow import NO_CLASSES, Allow
@@ -24,6 +26,8 @@ __all__ = [
     "RAISE",
     "Classes",
     "Identity",
+    "Order",
+    "check_order",
     "decode_into",
     "decode_sealed",
     "dump",
@@ -37,6 +41,7 @@ __all__ = [
 ]
 
 Identity = Literal["objects", "preserve"]
+Order = Literal["insertion", "canonical"]
 Classes = Iterable[type] | Mapping[str, type]
 
 DEFAULT_LIMITS = Limits()
@@ -56,6 +61,15 @@ def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise a ValueError that names the choices if the value of an option is none of them."""
     if value not in choices:
         raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def check_order(order: Order, wire: Wire, identity: Identity) -> None:
+    """Raise a ValueError for an order that there is not, or that does not go with a wire or an identity."""
+    one_of("order", order, get_args(Order))
+    if order == "canonical" and wire != "npser":
+        raise ValueError("phpser has no canonical payloads: leave out either order= or wire=")
+    if order == "canonical" and identity == "preserve":
+        raise ValueError("canonical payloads keep no identity: leave out either order= or identity=")
 
 
 _NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
@@ -97,6 +111,7 @@ def dumps(
     value: object,
     *,
     wire: Wire = "npser",
+    order: Order = "insertion",
     identity: Identity = "objects",
     default: Callable[[Any], Any] | None = None,
 ) -> bytes:
@@ -109,6 +124,11 @@ def dumps(
     wire : {"npser", "phpser", "phpser1"}
         Which family of payloads to write: npser's own, or what the PHP extension phpser would write for the same
         value, or that within its version 1; see `npser.phpser` for what PHP can hold.
+    order : {"insertion", "canonical"}
+        ``"insertion"`` keeps the order of dicts. ``"canonical"`` gives equal values equal bytes, in every process: the
+        keys of dicts (but for OrderedDict), the members of sets and the attributes in a ``__dict__`` are sorted by
+        their own canonical payloads, every NaN is the same one, and nothing is the same object as something else.
+        What holds itself is refused. It takes several times as long; see `digest`.
     identity : {"objects", "preserve"}
         Objects and arrays that are met twice are always one object again. ``"preserve"`` extends that to lists,
         dicts, sets and deques, and so allows them to contain themselves.
@@ -122,12 +142,17 @@ def dumps(
 
     >>> dumps([1, 2, 3]).hex(" ")
     'c1 01 38 03 02 02'
+    >>> dumps({"b": 1, "a": 2}, order="canonical") == dumps({"a": 2, "b": 1})
+    True
     >>> dumps({"when": object()})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     npser.errors.EncodeError: cannot encode builtins.object: ... in $['when']
     """
     one_of("identity", identity, get_args(Identity))
+    if order != "insertion":
+        check_order(order, wire, identity)
+        return encode_canonical(value, default)
     if wire == "npser":
         return encode(value, default=default, preserve=identity == "preserve")
     one_of("wire", wire, get_args(Wire))
@@ -144,6 +169,7 @@ def loads(
     unknown: Unknown = "placeholder",
     extra_fields: ExtraFields = "drop",
     strings: Strings = "text",
+    select: Iterable[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Decode a payload, a compressed or checked one as well, or one that PHP wrote with phpser.
@@ -173,6 +199,9 @@ def loads(
     strings : {"text", "bytes"}
         What becomes of the strings in a payload of phpser, which are bytes there: ``"text"`` gives a str for those
         that are UTF-8, ``"bytes"`` keeps all of them as they are.
+    select : iterable of str, optional
+        Only these columns of a table or a record batch, or these keys of a dict, as a dict; the others are not even
+        decoded. One that is not there is a DecodeError that is a KeyError, too. See `view` for more of that.
     limits : Limits
         What the payload may ask for.
 
@@ -187,7 +216,8 @@ def loads(
     >>> loads(dumps([{"id": 1, "x": 0.5}, {"id": 2, "x": 1.5}]), tables="columns", numbers="array")
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
-    return decode_wire(data, make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings), limits)
+    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
+    return decode_wire(data, policy, limits) if select is None else select_columns(data, select, policy, limits)
 
 
 def dump(

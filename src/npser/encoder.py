@@ -11,11 +11,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
-from npser.columns.kinds import LEAF_TYPES, number_column, write_column
+from npser.columns.kinds import LEAF_TYPES, number_column, write_array_column, write_column
 from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest
 from npser.columns.texts import encode_if_text
 from npser.errors import EncodeError
@@ -26,7 +26,10 @@ from npser.shapes.leaves import OpenBatchError
 from npser.shapes.writer import ShapeWriter
 from npser.tags import MAGIC, VERSION, Kind, Lead
 
-__all__ = ["HEADER", "MAX_SHORT_BYTES", "encode"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["HEADER", "MAX_SHORT_BYTES", "encode", "encode_numbers", "encode_written"]
 
 HEADER: Final = bytes((MAGIC, VERSION))
 _LEAF_LIST: Final = HEADER + bytes((Lead.LEAF_LIST,))
@@ -132,11 +135,34 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) 
     if type(value) in LEAF_TYPES and (default is None or type(value) not in CHOOSY):
         return _SINGLES.get(type(value), _single_column)(value)
     found = _encode_document(value) if type(value) is dict and default is None and not preserve else None
-    payload, expanded = found or _encode_container(value, Sink(), default, preserve=preserve)
+    return _within_budget(lambda sink: _encode_container(value, sink, default, preserve=preserve), found)
+
+
+def _within_budget(
+    write: Callable[[Sink], tuple[bytes, int]], found: tuple[bytes, int] | None = None
+) -> bytes:
+    payload, expanded = found or write(Sink())
     if expanded > _LIMITS.budget(len(payload)):
         # a reader would refuse this much out of so few bytes: store at least a bit for every item
-        payload, _ = _encode_container(value, Sink(budget=0), default, preserve=preserve)
+        payload, _ = write(Sink(budget=0))
     return payload
+
+
+def encode_numbers(array: NDArray[Any]) -> bytes:
+    """What `encode` gives for ``array.tolist()``: (n,) int64, float64 or bool, n > 0."""
+    write = partial(write_array_column, array)
+    return _within_budget(lambda sink: (_encode_list(array.size, write, sink), sink.expanded))
+
+
+def encode_written(write: Callable[[ShapeWriter], None]) -> bytes:
+    """A payload of the nodes and slots that `write` writes; it may be called twice."""
+
+    def attempt(sink: Sink) -> tuple[bytes, int]:
+        w = ShapeWriter(sink, None, preserve=False)
+        write(w)
+        return _finish(w), sink.expanded
+
+    return _within_budget(attempt)
 
 
 def _encode_container(

@@ -46,6 +46,7 @@ __all__ = [
     "WRITERS",
     "number_column",
     "read_column",
+    "write_array_column",
     "write_column",
 ]
 
@@ -124,6 +125,11 @@ def write_column(sink: Sink, values: Sequence[Any], types_met: set[type]) -> Non
         _write_mixed(sink, values)
 
 
+def write_array_column(array: NDArray[Any], sink: Sink) -> None:
+    """Write a column of n ints, floats or bools out of an array of int64, float64 or bool."""
+    _write_array(*_OF_ARRAY[array.dtype.kind], array, sink)
+
+
 def number_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
     """A list of numbers -> how many there are, and what writes them as a column.
 
@@ -170,6 +176,12 @@ def _write_found(found: proofs.Found, sink: Sink) -> None:
     write_bits(sink, found.present)
     _write_array(Kind.INT, write_tight_ints, found.dense, sink)
 
+
+_OF_ARRAY: Final[dict[str, tuple[Kind, Callable[[Sink, Any], None]]]] = {
+    "i": (Kind.INT, write_ints),
+    "f": (Kind.FLOAT, write_floats),
+    "b": (Kind.BOOL, write_bits),
+}
 
 _PROOFS: Final = {int: _int_column, type(None): _int_column, float: _float_column, bool: _bool_column}
 

@@ -12,6 +12,7 @@ from npser.blocks.sink import FREE_ITEMS
 from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
 from npser.shapes.cache import ShapeCache
+from npser.shapes.chains import break_chains, refuse_chains
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.emit import ANY, SIGNATURE
 from npser.shapes.enums import Enums
@@ -150,7 +151,7 @@ def find_reader(program: Program, kinds: bytes) -> Reader | None:
     reader = program.readers.get(signature)
     if reader is not None:
         return reader
-    if program.preserve or program.ordered or not may_be_hot(program):
+    if program.preserve or program.ordered or program.chains or not may_be_hot(program):
         return None
     if _meet(program, signature) == HOT_AFTER and len(program.readers) < MAX_READERS:
         return _compile(program, signature, signature)
@@ -185,8 +186,19 @@ def _run_loops(
         error.path = error.path or program.path_of_single(error.item)
         raise
     singles = Singles(kinds, leaves, slots)
-    cursor = slots.cursor
-    b = Builder(singles, slots, cursor, policy, program)
+    b = Builder(singles, slots, slots.cursor, policy, program)
+    if not program.chains:
+        return _open_and_close(program, b)
+    try:
+        value = _open_and_close(program, b)
+        refuse_chains(b.cursor, b.numbered)
+    except BaseException:
+        break_chains(b.numbered)
+        raise
+    return value
+
+
+def _open_and_close(program: Program, b: Builder) -> Any:
     nodes = program.nodes
     frames: list[tuple[int, Any]] = []
     try:
@@ -201,7 +213,7 @@ def _run_loops(
             if n > FREE_ITEMS and node.container and not node.slots:
                 b.charge(n)
             frames.append((n, node.open(b, n)))
-        slots.close()
+        b.slots.close()
         close_all = close_in_order if program.ordered else _close_all
         if sum([n for n, _ in frames]) < WORTH_PAUSING:
             value = close_all(program, b, frames)

@@ -33,6 +33,7 @@ from npser.shapes.leaves import (
     place_union,
 )
 from npser.shapes.maps import FACTORIES, place_counters, place_default_dicts, place_ordered_dicts
+from npser.shapes.members import FrozensetMembers, SetMembers
 from npser.shapes.ndarrays import place_arrays, place_object_arrays
 from npser.shapes.records import place_objects, place_placeholders
 from npser.shapes.sequences import place_deques, place_lists, place_sets, place_slices, place_tuples
@@ -45,7 +46,7 @@ from npser.types.schema import schema_of
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["CHOOSY", "PLACERS", "write_columns", "write_shape"]
+__all__ = ["CHOOSY", "MAX_SUBSTITUTES", "PLACERS", "is_refused", "placer_of", "write_columns", "write_shape"]
 
 Placer = Callable[["ShapeWriter", Column], None]
 
@@ -65,6 +66,8 @@ PLACERS: Final[dict[type, Placer]] = {
     dict: place_dicts,
     set: place_sets[set],
     frozenset: place_sets[frozenset],
+    SetMembers: place_sets[set],
+    FrozensetMembers: place_sets[frozenset],
     deque: place_deques,
     OrderedDict: place_ordered_dicts,
     defaultdict: place_default_dicts,
@@ -191,10 +194,11 @@ CHOOSY: Final = frozenset({datetime.datetime, datetime.time, Fraction, np.void, 
 
 def _any_refused(values: Sequence[Any]) -> bool:
     """Whether `default` has to be asked about a value whose type alone does not say so."""
-    return not CHOOSY.isdisjoint(map(type, values)) and any(map(_is_refused, values))
+    return not CHOOSY.isdisjoint(map(type, values)) and any(map(is_refused, values))
 
 
-def _is_refused(value: Any) -> bool:
+def is_refused(value: Any) -> bool:
+    """Whether a value of a choosy type is one of those that npser does not encode."""
     kind = type(value)
     if kind not in CHOOSY:
         return False
@@ -212,7 +216,7 @@ def _is_refused(value: Any) -> bool:
 
 
 def _supported(w: ShapeWriter, value: Any) -> bool:
-    if w.default is not None and _is_refused(value):
+    if w.default is not None and is_refused(value):
         return False
     return type(value) in WRITERS or placer_of(type(value)) is not None
 

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.shapes.collisions import MANY_KEYS, refuse_collisions
 from npser.shapes.column import Keys, in_map_keys, in_maps
 from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
@@ -77,6 +78,9 @@ class Maps(Node):
         """Zip keys and values, cut by the lengths."""
         lengths, allocated = frame
         keys, values = columns
+        if sum(lengths) >= MANY_KEYS:
+            keys = list(keys)
+            refuse_collisions(b.cursor, keys)
         if b.late is not None:
             made = [self.make() for _ in lengths] if allocated is None else allocated
             return fill_late(b.late, self.tag, made, cut(list(zip(keys, values, strict=True)), lengths, list))

@@ -164,14 +164,23 @@ class Program:
         How often a payload of this shape was read, by the signature of its single leaves.
     readers : dict of bytes to Reader
         The functions that read it, once it was met often enough, by signature; see `hot`.
+    chains : bool
+        Whether containers that are freed by recursion may hold one another in a chain of any length; see `chains`.
     ordered : bool
         Whether nodes must be closed in the order in which they stand: what is hashed may be a reference.
     """
 
-    __slots__ = ("columns", "meetings", "nodes", "ordered", "preserve", "readers", "references", "singles")
+    __slots__ = ("chains", "columns", "meetings", "nodes", "ordered", "preserve", "readers", "references", "singles")
 
     def __init__(
-        self, nodes: list[Node], singles: int, columns: int, *, preserve: bool, references: bool
+        self,
+        nodes: list[Node],
+        singles: int,
+        columns: int,
+        *,
+        preserve: bool,
+        references: bool,
+        chains: bool = False,
     ) -> None:
         self.nodes = nodes
         self.singles = singles
@@ -180,6 +189,7 @@ class Program:
         self.readers: dict[bytes, Reader] = {}
         self.preserve = preserve
         self.references = references
+        self.chains = chains
         self.ordered = references and any(node.hashes for node in nodes)
 
     def path_of_single(self, number: int) -> str:
@@ -286,7 +296,7 @@ def read_shape(
         pos = 1
     nodes: list[Node] = []
     above: list[tuple[Node | None, int, int, bool]] = []  # parent, children read, containers above, single
-    references = False
+    references = chained = False
     parent: Node | None = None
     edge = level = singles = columns = 0
     single = True
@@ -312,9 +322,11 @@ def read_shape(
             if node.children > end - pos:
                 reader.count(node.children)  # raises
             references = references or tag == _REFERENCE
+            chained = chained or tag == _OBJECT_ARRAY or (preserve and tag in _RECURSIVE)
             if node.container and level >= depth:
                 raise LimitError(
-                    f"more than {depth} containers within each other; raise Limits(depth=...) if the payload is your own",
+                    f"more than {depth} containers within each other; "
+                    "raise Limits(depth=...) if the payload is your own",
                     pos=pos,
                 )
         node.parent = parent
@@ -340,9 +352,11 @@ def read_shape(
     if pos < end:
         cursor.pos = pos
         raise cursor.fail(f"{cursor.left} bytes behind the end of the shape")
-    return Program(nodes, singles, columns, preserve=preserve, references=references)
+    chains = references and chained
+    return Program(nodes, singles, columns, preserve=preserve, references=references, chains=chains)
 
 
-_LEAF, _REFERENCE = int(Tag.LEAF), int(Tag.REFERENCE)
+_LEAF, _REFERENCE, _OBJECT_ARRAY = int(Tag.LEAF), int(Tag.REFERENCE), int(Tag.OBJECT_ARRAY)
+_RECURSIVE = frozenset((Tag.DEQUE, Tag.DEFAULT_DICT))
 _LEAVES = bytes((Tag.LEAF,))
 _PRESERVE = bytes((Tag.PRESERVE,))

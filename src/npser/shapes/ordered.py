@@ -17,7 +17,7 @@ from npser.shapes.leaves import LeafRun, Reference, is_hashed_by_identity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from npser.shapes.node import Builder, Program
+    from npser.shapes.node import Builder, Node, Program
 
 __all__ = ["close_in_order"]
 
@@ -40,7 +40,7 @@ class _Closing:
         self.above: list[tuple[int, int]] = []
         self.columns: list[Any] = []
         self.late: list[tuple[Any, Callable[[Any, Any], object], list[Any]]] = []
-        self._owners: dict[int, int] | None = None
+        self._oldest: dict[int, int] | None = None
 
     def close(self, at: int) -> None:
         """Close one node, whose children are the last columns (or values, where it is single and hands that on)."""
@@ -64,24 +64,52 @@ class _Closing:
 
     def _waits(self, at: int) -> bool:
         """Whether what a node hashes refers to objects that are not complete."""
+        if self._oldest is None:
+            self._oldest = self._find_oldest()
+        return self._oldest.get(at, at) < at
+
+    def _find_oldest(self) -> dict[int, int]:
+        """For each node that hashes, the first node of which an object is referred to from inside of it, by what is
+        hashed; if there is any.
+
+        One pass for all of them, since what is hashed may be within other such nodes, many hundred of them.
+        """
         nodes = self.program.nodes
-        found: list[Any] = []
-        child, more = at + 1, 1
-        while more:
-            if type(nodes[child]) is Reference:
-                found += [thing for thing in self.frames[child][1] if not is_hashed_by_identity(type(thing))]
-            more += nodes[child].children - nodes[child].width
-            child += 1
-        if not found:
-            return False
-        if self._owners is None:
-            self._owners = {
-                id(thing): number
-                for number, node in enumerate(nodes)
-                for thing in node.objects(self.frames[number][1])
-            }
-        open_now = {number for number, _ in self.above}
-        return any(self._owners.get(id(thing)) in open_now for thing in found)
+        ends, of_references = _ends(nodes), self._owners_of_references()
+        oldest: dict[int, int] = {}
+        if not of_references:
+            return oldest
+        never = len(nodes)
+        stack: list[int] = []  # for each child of the next container the first such node, the first child on top
+        for number in range(len(nodes) - 1, -1, -1):
+            node = nodes[number]
+            if node.hashes:
+                oldest[number] = stack[-1]
+            own = stack[len(stack) - node.children :]
+            del stack[len(stack) - node.children :]
+            own += [owner for owner in of_references.get(number, ()) if owner < number < ends[owner]]
+            stack += [min(own, default=never)] * node.width
+        return oldest
+
+    def _owners_of_references(self) -> dict[int, set[int]]:
+        """For each REFERENCE the nodes of its objects, but for those that may be hashed at any time."""
+        nodes = self.program.nodes
+        things_of: dict[int, list[Any]] = {}
+        for number, node in enumerate(nodes):
+            if type(node) is Reference:
+                things = self.frames[number][1]
+                kinds = {kind for kind in set(map(type, things)) if not is_hashed_by_identity(kind)}
+                if kinds:
+                    things_of[number] = [thing for thing in things if type(thing) in kinds]
+        if not things_of:
+            return {}
+        owners = {
+            id(thing): number for number, node in enumerate(nodes) for thing in node.objects(self.frames[number][1])
+        }
+        return {
+            number: {owners[id(thing)] for thing in things if id(thing) in owners}
+            for number, things in things_of.items()
+        }
 
     def fill_late(self) -> None:
         """Give the containers that were left empty their contents."""
@@ -92,6 +120,18 @@ class _Closing:
                 raise self.b.cursor.fail(f"a key that a dict or a set cannot hold: {error}") from error
             if len(container) != len(contents):
                 raise self.b.cursor.fail("a key stands twice in one dict or set")
+
+
+def _ends(nodes: list[Node]) -> list[int]:
+    """For each node the number behind the last one inside of it."""
+    ends = [0] * len(nodes)
+    stack: list[int] = []
+    for number in range(len(nodes) - 1, -1, -1):
+        node = nodes[number]
+        ends[number] = stack[len(stack) - node.children] if node.children else number + 1
+        del stack[len(stack) - node.children :]
+        stack += [ends[number]] * node.width
+    return ends
 
 
 def close_in_order(program: Program, b: Builder, frames: list[tuple[int, Any]]) -> Any:

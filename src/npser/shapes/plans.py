@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from npser.errors import DecodeError
 from npser.shapes.generated import Fill, columns_of, fill_dicts, fill_objects, fill_slots
-from npser.types.registry import ON_CHANGE, registration_of
+from npser.types.registry import ON_CHANGE, Registration, registration_of
 from npser.types.schema import NoDefault, StoreWay, default_of, schema_of, setter, store_way
 from npser.types.shown import show_name
 
@@ -74,7 +74,9 @@ class Plan(NamedTuple):
                 raise DecodeError(f"{name}.__post_init__ refused what was stored: {error!r}") from error
 
 
-_plans: weakref.WeakKeyDictionary[type, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+_plans: weakref.WeakKeyDictionary[type, tuple[Registration | None, dict[tuple[Any, ...], Any]]]
+_plans = weakref.WeakKeyDictionary()
+"""With what was declared about the class at that time: another thread may declare something else meanwhile."""
 
 
 def _forget(cls: type) -> None:
@@ -88,7 +90,11 @@ def _remember(cls: type, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
     names: tuple[str, ...] = key[1]
     if len(names) > MAX_PLAN_NAMES or sum(map(len, names)) > MAX_PLAN_TEXT:
         return make()
-    plans = _plans.setdefault(cls, {})
+    declared = registration_of(cls)
+    then, plans = _plans.setdefault(cls, (declared, {}))
+    if then is not declared:
+        plans = {}
+        _plans[cls] = declared, plans
     plan = plans.get(key)
     if plan is None:
         if len(plans) >= MAX_PLANS:

@@ -18,6 +18,7 @@ import numpy as np
 
 from npser.columns.slotreader import as_numbers
 from npser.columns.texts import are_all
+from npser.shapes.collisions import refuse_collisions
 from npser.shapes.column import Keys, at_item, at_position, in_lists, show_key
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
@@ -109,6 +110,8 @@ class Sequences(Node):
             return fill(self.tag, allocated, self._copy(b, n, lengths, items))
         if type(items) is not list:
             return _cut_special(b, items, lengths)
+        if self.hashes:
+            refuse_collisions(b.cursor, items)
         if b.late is not None and self.tag == Tag.SET:
             made = [set() for _ in lengths] if allocated is None else allocated
             return fill_late(b.late, self.tag, made, cut(items, lengths, list))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["States", "place_state_placeholders", "place_states"]
+__all__ = ["States", "attributes_of", "place_state_placeholders", "place_states"]
 
 
 class States(Node):
@@ -85,7 +85,7 @@ def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
         except Exception as error:
             raise b.cursor.fail(f"{cls.__qualname__}.__setstate__ refused its state: {error!r}") from error
         return
-    attributes = _attributes(state)
+    attributes = attributes_of(state)
     if attributes is None:
         raise b.cursor.fail(f"{cls.__qualname__} has no __setstate__ and its state is no dict of attributes")
     if attributes:
@@ -94,10 +94,10 @@ def _set_state(b: Builder, cls: type, thing: Any, state: Any) -> None:
         plan.apply([thing], [[value] for value in attributes.values()])
 
 
-def _attributes(state: Any) -> dict[str, Any] | None:
+def attributes_of(state: Any) -> dict[str, Any] | None:
     """The attributes that a state stands for where there is no ``__setstate__``; None where it does not say.
 
-    >>> _attributes({"a": 1}), _attributes(({"a": 1}, {"slot": 2})), _attributes(None), _attributes([1])
+    >>> attributes_of({"a": 1}), attributes_of(({"a": 1}, {"slot": 2})), attributes_of(None), attributes_of([1])
     ({'a': 1}, {'a': 1, 'slot': 2}, {}, None)
     """
     parts = state if type(state) is tuple and len(state) == 2 else (state,)
@@ -119,7 +119,7 @@ def place_states(w: ShapeWriter, column: Column) -> None:
     w.keep.append(states)
     if not hasattr(cls, "__setstate__"):
         for item, state in enumerate(states):
-            if _attributes(state) is None:
+            if attributes_of(state) is None:
                 message = f"{schema.name} has no __setstate__ and its state is no dict of attributes"
                 raise w.refuse(column, item, message)
     _place(w, column, schema.stamp, states, depth)

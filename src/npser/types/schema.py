@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from npser.types.registry import ON_CHANGE, registration_of, stamp, wire_name
+from npser.types.registry import ON_CHANGE, Registration, class_name, registration_of, stamp
 
 __all__ = ["NO_DEFAULT", "NoDefault", "Schema", "StoreWay", "default_of", "schema_of", "setter", "store_way"]
 
@@ -56,7 +56,8 @@ class Schema(NamedTuple):
         return stamp(self.name, self.version)
 
 
-_known: weakref.WeakKeyDictionary[type, Schema | None] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[type, tuple[Registration | None, Schema | None]] = weakref.WeakKeyDictionary()
+"""With what was declared about the class at that time: another thread may declare something else meanwhile."""
 
 
 def schema_of(cls: type) -> Schema | None:
@@ -71,18 +72,22 @@ def schema_of(cls: type) -> Schema | None:
     >>> schema_of(dict) is None
     True
     """
-    try:
-        return _known[cls]
-    except KeyError:
-        schema = _known[cls] = _described(cls)
-        return schema
-    except TypeError:  # a metaclass without hash or weak references
-        return _described(cls)
-
-
-def _described(cls: type) -> Schema | None:
-    schema = _describe(cls)
     declared = registration_of(cls)
+    try:
+        then, schema = _known[cls]
+        if then is declared:
+            return schema
+    except KeyError:
+        pass
+    except TypeError:  # a metaclass without hash or weak references
+        return _described(cls, declared)
+    schema = _described(cls, declared)
+    _known[cls] = declared, schema
+    return schema
+
+
+def _described(cls: type, declared: Registration | None) -> Schema | None:
+    schema = _describe(cls, class_name(cls) if declared is None else declared.name)
     return schema if schema is None or declared is None else schema._replace(version=declared.version)
 
 
@@ -93,8 +98,7 @@ def _forget(cls: type) -> None:
 ON_CHANGE.append(_forget)
 
 
-def _describe(cls: type) -> Schema | None:
-    name = wire_name(cls)
+def _describe(cls: type, name: str) -> Schema | None:
     if isinstance(cls, enum.EnumMeta):
         return Schema("enum", name, None)
     if _is_named_tuple(cls):

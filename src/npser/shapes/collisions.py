@@ -1,0 +1,56 @@
+"""Keys that were made to have one hash: a dict or set of n such keys compares each with all others.
+
+Strategy: Python randomises the hashes of text and bytes, but those of numbers and of tuples of them are arithmetic, so
+a payload may choose a hundred thousand ints that have one hash, which takes a minute and no memory. Large columns of
+keys are looked at in a sample that nobody can foresee; among honest keys hardly two have the same hash.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from npser.columns.kinds import LEAF_TYPES
+from npser.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from npser.blocks.cursor import Cursor
+
+__all__ = ["MANY_KEYS", "refuse_collisions"]
+
+MANY_KEYS: Final = 1 << 14
+"""Fewer keys take a second or two at the very worst, and 150 kB."""
+
+SAMPLE: Final = 512
+MOST_ALIKE: Final = 32
+"""If more keys of a sample have one hash, more than a sixteenth of all have: this many of 16,384 are compared in 10 ms."""
+
+_HASHED_BY_VALUE: Final = frozenset({*LEAF_TYPES, tuple, frozenset})
+"""Whose hashes are Python's; a class of the caller may hash as it likes."""
+
+
+def refuse_collisions(cursor: Cursor, keys: Sequence[Any]) -> None:
+    """Raise a `LimitError` if many of the keys have the same hash.
+
+    >>> from npser.blocks.cursor import Cursor
+    >>> refuse_collisions(Cursor(memoryview(b"")), range(100_000))
+    >>> refuse_collisions(Cursor(memoryview(b"")), [i * (2**61 - 1) for i in range(100_000)])
+    Traceback (most recent call last):
+        ...
+    npser.errors.LimitError: many of 100000 keys have the same hash at byte 0
+    """
+    n = len(keys)
+    if n < MANY_KEYS:
+        return
+    seed = int.from_bytes(os.urandom(8), "little")
+    start, step = seed % n, (seed >> 32) % n | 1
+    sample = [keys[at] for at in {(start + step * i) % n for i in range(SAMPLE)}]
+    try:
+        met = Counter(map(hash, [key for key in sample if type(key) in _HASHED_BY_VALUE]))
+    except Exception:  # no key at all, as whoever makes the dict will say
+        return
+    if met and met.most_common(1)[0][1] > MOST_ALIKE:
+        raise LimitError(f"many of {n} keys have the same hash", pos=cursor.pos)
