@@ -1,11 +1,11 @@
 """Containers that hold one another in a chain so long that Python crashes when it lets go of it.
 
-Strategy: CPython frees lists, dicts, tuples and objects that are nested very deep without recursion, but neither numpy's
-object arrays nor deques, defaultdicts and slices: a chain of some thousand of them overflows the stack. Trees are not as
-deep (`Limits.depth`), but references may make a chain of any length from a few bytes. So where a shape has references
-and such containers, the longest chain is looked for before anybody gets the value, and whatever goes wrong, the chain
-is taken apart first. Those who are in a cycle count as one behind another (R. Tarjan, Depth-first search and linear
-graph algorithms, 1972, without recursion).
+Strategy: CPython frees lists, dicts, tuples and objects that are nested very deep without recursion, but neither
+numpy's object arrays nor deques, defaultdicts and slices: a chain of some thousand of them overflows the stack. Trees
+are not as deep (`Limits.depth`), but references may make a chain of any length from a few bytes. So where a shape has
+references and such containers, the longest chain is looked for before anybody gets the value, and whatever goes
+wrong, the chain is taken apart first. Those who are in a cycle count as one behind another (R. Tarjan, Depth-first
+search and linear graph algorithms, 1972, without recursion).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MANY_KEYS: Final = 1 << 14
 
 SAMPLE: Final = 512
 MOST_ALIKE: Final = 32
-"""If more keys of a sample have one hash, more than a sixteenth of all have: this many of 16,384 are compared in 10 ms."""
+"""If more keys of a sample have one hash, more than a sixteenth of all have: so many of 16,384 take 10 ms."""
 
 _HASHED_BY_VALUE: Final = frozenset({*LEAF_TYPES, tuple, frozenset})
 """Whose hashes are Python's; a class of the caller may hash as it likes."""
