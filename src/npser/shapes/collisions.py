@@ -11,6 +11,8 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from npser.columns.kinds import LEAF_TYPES
 from npser.errors import LimitError
 
@@ -45,9 +47,8 @@ def refuse_collisions(cursor: Cursor, keys: Sequence[Any]) -> None:
     n = len(keys)
     if n < MANY_KEYS:
         return
-    seed = int.from_bytes(os.urandom(8), "little")
-    start, step = seed % n, (seed >> 32) % n | 1
-    sample = [keys[at] for at in {(start + step * i) % n for i in range(SAMPLE)}]
+    places = np.frombuffer(os.urandom(8 * SAMPLE), "<u8") % n
+    sample = [keys[at] for at in set(places.tolist())]
     try:
         met = Counter(map(hash, [key for key in sample if type(key) in _HASHED_BY_VALUE]))
     except Exception:  # no key at all, as whoever makes the dict will say
