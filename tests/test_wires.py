@@ -163,3 +163,50 @@ def test_what_the_extension_has_signed(vector: dict[str, Any]) -> None:
 
 def test_there_are_signed_vectors() -> None:
     assert len(SIGNED) >= 3
+
+
+class Money:
+    """A Serializable class of PHP, which owns its bytes."""
+
+    def __init__(self, cents: int) -> None:
+        self.cents = cents
+
+    def pack(self, stream: npser.BinaryStream) -> None:
+        if self.cents < 0:
+            raise ValueError("no debts")
+        stream.write(str(self.cents).encode())
+
+    @classmethod
+    def unpack(cls, stream: npser.BinaryStream) -> Money:
+        return cls(int(stream.read(20)))
+
+
+def test_serializable_is_packable() -> None:
+    npser.register(Money, name="Shop\\Money")
+    price = Money(250)
+    data = npser.dumps([price, price], wire="phpser")
+    assert b"250" in data and data.count(b"250") == 1
+    first, second = npser.loads(data)
+    assert first is second and (type(first), first.cents) == (Money, 250)
+    npser.unregister(Money)
+    assert npser.loads(data) == [None, None], "as PHP reads what it does not know"
+    with pytest.raises(npser.EncodeError) as caught:
+        npser.dumps({"a": [Money(-1)]}, wire="phpser")
+    assert caught.value.path == "$['a'][0]"
+
+
+def test_a_class_that_owns_its_bytes_is_not_read_from_properties() -> None:
+    npser.register(Cart, name="Shop\\Money")
+    data = [npser.dumps(Cart(1, 2.5), wire=wire) for wire in ("phpser", "phpser1")]  # type: ignore[arg-type]
+    npser.unregister(Cart)
+    npser.register(Money, name="Shop\\Money")
+    for payload in data:
+        with pytest.raises(npser.DecodeError, match=r"owns its bytes|by position"):
+            npser.loads(payload)
+
+
+def test_bytes_that_unpack_does_not_like() -> None:
+    npser.register(Money, name="Shop\\Money")
+    data = npser.dumps(Money(250), wire="phpser").replace(b"250", b"2x0")
+    with pytest.raises(npser.DecodeError):
+        npser.loads(data)

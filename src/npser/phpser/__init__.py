@@ -20,7 +20,8 @@ as on the native wire. The bytes written are those that the extension itself wou
     enum case                    member of the allowed Enum             member of an Enum
     enum case, not allowed       Placeholder                            the same
     __serialize, __unserialize   __setstate__ of the allowed class      __getstate__ that gives a list or a dict
-    Serializable                 SerializedPlaceholder: its bytes       SerializedPlaceholder
+    Serializable                 what `unpack` of the allowed class     object with `pack` and `unpack`,
+                                 gives, else SerializedPlaceholder      SerializedPlaceholder
     Serializable, not allowed    None, as PHP reads it
     object met twice, cycle      one object                             one object
     reference                    one list, dict or object               list or dict that holds itself; with

@@ -88,6 +88,15 @@ def php_name(cls: type) -> str:
     return cls.__name__ if declared is None or declared.name == class_name(cls) else declared.name
 
 
+def owns_bytes(cls: type) -> bool:
+    """Whether a class writes and reads its own bytes, as a Serializable class of PHP does.
+
+    >>> owns_bytes(dict)
+    False
+    """
+    return callable(getattr(cls, "pack", None)) and callable(getattr(cls, "unpack", None))
+
+
 def find_class(allow: Allow, name: str) -> type | None:
     """The allowed class of a PHP name, or None."""
     found = allow.find(name)

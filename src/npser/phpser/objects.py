@@ -21,6 +21,7 @@ from npser.phpser.classes import (
     demangle,
     find_class,
     is_class_name,
+    owns_bytes,
     schema_for,
 )
 from npser.phpser.keys import property_name
@@ -29,6 +30,7 @@ from npser.phpser.source import Frame, Source
 from npser.phpser.tags import ARRAY_TAGS, Tag
 from npser.shapes.column import show_key
 from npser.shapes.plans import plan_objects
+from npser.stream.packable import unpack
 from npser.types.placeholder import Placeholder
 from npser.types.schema import NoDefault, Schema, default_of, setter
 
@@ -140,6 +142,8 @@ def _resolve(source: Source, name: str) -> Target:
 
 def _new(source: Source, target: Target, form: Any) -> Any:
     """An object without contents, with its number."""
+    if target.cls is not None and target.cls is not types.SimpleNamespace and owns_bytes(target.cls):
+        raise source.fail(f"{target.name} is stored by its properties, and the class of that name owns its bytes")
     made: Any = Placeholder(target.name, form, None) if target.make is None else target.make()
     _number(source, made)
     return made
@@ -325,13 +329,16 @@ def _at_state(_frame: Frame) -> str:
 
 
 def _read_legacy(source: Source) -> Any:
-    """What a Serializable wrote. PHP reads null where it does not know the class, and so does this; the class that owns
-    its bytes is the place for what builds such objects."""
+    """What a Serializable wrote, which a class with `pack` and `unpack` reads back. PHP reads null where it does not
+    know the class, and so does this."""
     source.enter()
     target = _target(source, ("object", "state"))
     length = source.count(1)
     payload = bytes(source.take(length))
-    made = None if target.cls is None else SerializedPlaceholder(target.name, payload)
+    made: Any = None
+    if target.cls is not None:
+        owns = owns_bytes(target.cls)
+        made = unpack(target.cls, payload) if owns else SerializedPlaceholder(target.name, payload)
     _number(source, made)
     return made
 

@@ -17,12 +17,14 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from npser.phpser.classes import STD_CLASS, is_class_name, mangle
+from npser.errors import EncodeError
+from npser.phpser.classes import STD_CLASS, is_class_name, mangle, owns_bytes
 from npser.phpser.dictionary import varint
 from npser.phpser.lists import check_depth
 from npser.phpser.placeholders import SerializedPlaceholder, SlotsPlaceholder
 from npser.phpser.tags import Tag
 from npser.phpser.writing import LEAVES, Refused, Walk, Writer, items, property_key
+from npser.stream.packable import pack
 from npser.types.placeholder import Placeholder
 from npser.types.schema import Schema
 
@@ -52,6 +54,12 @@ def place_object(w: Writer, thing: Any, schema: Schema) -> Walk | None:
             _enum(w, name, case)
         return None
     if _met(w, id(thing), thing):
+        return None
+    if owns_bytes(type(thing)):
+        try:
+            _serialized(w, name, pack(thing))
+        except EncodeError as error:
+            raise Refused(error.message, thing) from error
         return None
     return _WALKS[schema.form](w, thing, name, schema)
 
@@ -172,10 +180,11 @@ def _place_slots_placeholder(w: Writer, thing: SlotsPlaceholder) -> Walk | None:
 
 def _place_serialized(w: Writer, thing: SerializedPlaceholder) -> None:
     if not _met(w, id(thing), thing):
-        w.out += (
-            bytes((Tag.LEGACY,)) + w.class_index(thing.class_name) + varint(len(thing.contents)),
-            thing.contents,
-        )
+        _serialized(w, thing.class_name, thing.contents)
+
+
+def _serialized(w: Writer, name: str, contents: bytes) -> None:
+    w.out += (bytes((Tag.LEGACY,)) + w.class_index(name) + varint(len(contents)), contents)
 
 
 THINGS: Final[dict[type, Callable[[Writer, Any], Walk | None]]] = {
