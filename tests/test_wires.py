@@ -210,3 +210,43 @@ def test_bytes_that_unpack_does_not_like() -> None:
     data = npser.dumps(Money(250), wire="phpser").replace(b"250", b"2x0")
     with pytest.raises(npser.DecodeError):
         npser.loads(data)
+
+
+def vector_named(name: str) -> dict[str, Any]:
+    return next(vector for vector in VECTORS if vector["name"] == name)
+
+
+class Legacy:
+    """The Serializable class of the vectors, whose bytes are C: and its text."""
+
+    def __init__(self, v: str) -> None:
+        self.v = v
+
+    def pack(self, stream: npser.BinaryStream) -> None:
+        stream.write(b"C:" + self.v.encode())
+
+    @classmethod
+    def unpack(cls, stream: npser.BinaryStream) -> Legacy:
+        assert stream.read_exactly(2) == b"C:"
+        return cls(stream.read(100).decode())
+
+
+def test_the_serializable_vectors() -> None:
+    npser.register(Legacy, name="Legacy")
+    data = bytes.fromhex(vector_named("serializable_legacy")["hex"])
+    assert npser.loads(data).v == "abc"
+    assert npser.dumps(Legacy("abc"), wire="phpser") == data
+    shared = bytes.fromhex(vector_named("serializable_shared")["hex"])
+    first, second = npser.loads(shared)
+    assert first is second and first.v == "z"
+    assert npser.dumps([first, second], wire="phpser") == shared
+    for name in ("rej_object_serializable", "rej_slots_serializable"):
+        with pytest.raises(npser.DecodeError):
+            npser.loads(bytes.fromhex(vector_named(name)["hex"]))
+
+
+def test_an_enum_of_no_class_is_refused_where_placeholders_are() -> None:
+    data = bytes.fromhex(vector_named("rej_enum_unknown_class")["hex"])
+    assert type(npser.loads(data)) is npser.Placeholder
+    with pytest.raises(npser.ClassNotAllowedError):
+        npser.loads(data, unknown="refuse")

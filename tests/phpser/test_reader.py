@@ -31,7 +31,7 @@ LEGACY = {"serializable_legacy", "serializable_shared"}
 BY_FORMULA = {"dto_users_100": dto_users(100), "dto_mixed_100": dto_mixed(100), "rowset_100": rowset(100)}
 
 NEEDS_THE_CLASS = {
-    "rej_object_serializable": "what makes a class Serializable in Python is not there yet",
+    "rej_object_serializable": "for a class that owns its bytes; see test_wires.py",
     "rej_enum_unknown_class": "a case of a class that is not allowed is a placeholder, as everywhere",
 }
 
