@@ -217,17 +217,17 @@ def vector_named(name: str) -> dict[str, Any]:
 
 
 class Legacy:
-    """The Serializable class of the vectors, whose bytes are C: and its text."""
+    """The Serializable class of the vectors, whose bytes are L: and its text."""
 
     def __init__(self, v: str) -> None:
         self.v = v
 
     def pack(self, stream: npser.BinaryStream) -> None:
-        stream.write(b"C:" + self.v.encode())
+        stream.write(b"L:" + self.v.encode())
 
     @classmethod
     def unpack(cls, stream: npser.BinaryStream) -> Legacy:
-        assert stream.read_exactly(2) == b"C:"
+        assert stream.read_exactly(2) == b"L:"
         return cls(stream.read(100).decode())
 
 
