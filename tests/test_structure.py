@@ -25,7 +25,7 @@ MODULES = sorted(path for path in SOURCE.rglob("*.py") if "cli" not in path.rela
 ALL_MODULES = sorted(SOURCE.rglob("*.py"))
 
 FLOORS = (
-    ("errors", "limits", "tags"),
+    ("errors", "limits", "tags", "choices"),
     ("stream.boundary", "stream.packable"),
     ("blocks.cursor", "blocks.sink"),
     ("blocks",),

@@ -12,6 +12,7 @@ import pytest
 
 import npser
 from npser.types import registry
+from phpser.stand_ins import CLASSES
 from phpser.vectors import VECTORS, frame, title, version_of
 
 KEY, OTHER = bytes(range(32)), bytes(32)
@@ -250,3 +251,10 @@ def test_an_enum_of_no_class_is_refused_where_placeholders_are() -> None:
     assert type(npser.loads(data)) is npser.Placeholder
     with pytest.raises(npser.ClassNotAllowedError):
         npser.loads(data, unknown="refuse")
+
+
+@pytest.mark.parametrize("vector", [vector for vector in VECTORS if vector.get("reject") and not vector.get("signed")], ids=title)
+def test_every_reject_is_refused_by_who_knows_the_classes(vector: dict[str, Any]) -> None:
+    classes = [cls for cls in CLASSES if cls.__name__ != "Legacy"] + [Legacy]
+    with pytest.raises(npser.DecodeError):
+        npser.loads(frame(vector), classes=classes, unknown="refuse")

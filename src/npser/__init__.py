@@ -6,6 +6,8 @@
 (36, True)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from npser.bound import Codec
 from npser.codec import decode_into, dump, dumps, dumps_signed, load, loads, loads_signed
 from npser.codegen import codegen
@@ -21,7 +23,6 @@ from npser.errors import (
     SignatureError,
     TruncatedError,
 )
-from npser.inspection.report import Report, inspect
 from npser.limits import Limits
 from npser.looking import view
 from npser.partial.view import NoSuchKeyError, View
@@ -36,6 +37,9 @@ from npser.stream.rows import read_rows, write_rows
 from npser.stream.writer import StreamWriter
 from npser.types.placeholder import Placeholder
 from npser.types.registry import register, unregister
+
+if TYPE_CHECKING:
+    from npser.inspection.report import Report, inspect
 
 __version__ = "0.1.0"
 
@@ -88,3 +92,12 @@ __all__ = [
     "write_frame",
     "write_rows",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What is only for looking at payloads is imported when it is asked for; a cache never does."""
+    if name not in ("Report", "inspect"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from npser.inspection import report
+
+    return getattr(report, name)

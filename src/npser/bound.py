@@ -11,6 +11,7 @@ from functools import partial
 from typing import IO, Any, Final, NoReturn, Self, get_args
 
 from npser.canonical import encode_canonical
+from npser.choices import one_of
 from npser.codec import (
     DEFAULT_LIMITS,
     RAISE,
@@ -20,7 +21,6 @@ from npser.codec import (
     check_order,
     decode_sealed,
     make_policy,
-    one_of,
 )
 from npser.envelope.checksum import Checksum, Checksums
 from npser.envelope.compression import COMPRESS_FROM, Compressions, Compressor

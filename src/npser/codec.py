@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npser.canonical import encode_canonical
+from npser.choices import one_of
 from npser.decoder import decode, open_buffer
 from npser.encoder import encode
 from npser.envelope.layers import INSIDE_A_SEAL, open_layers
@@ -37,7 +38,6 @@ __all__ = [
     "loads",
     "loads_signed",
     "make_policy",
-    "one_of",
 ]
 
 Identity = Literal["objects", "preserve"]
@@ -55,12 +55,6 @@ class _Raise:
 
 
 RAISE: Final = _Raise()
-
-
-def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Raise a ValueError that names the choices if the value of an option is none of them."""
-    if value not in choices:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
 
 
 def check_order(order: Order, wire: Wire, identity: Identity) -> None:
@@ -149,7 +143,8 @@ def dumps(
         ...
     npser.errors.EncodeError: cannot encode builtins.object: ... in $['when']
     """
-    one_of("identity", identity, get_args(Identity))
+    if identity != "objects":
+        one_of("identity", identity, get_args(Identity))
     if order != "insertion":
         check_order(order, wire, identity)
         return encode_canonical(value, default)

@@ -65,24 +65,32 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
     if size > limits.bytes:
         raise LimitError(f"a payload of {size} bytes, and Limits(bytes={limits.bytes})")
     lead = buf[2]
-    if SHORT_SHAPE <= lead < LONG_SHAPE:
-        value = read_document(buf, 3, lead & 0x7F, limits.depth, policy)
-    elif lead == LONG_SHAPE and size > 4 and buf[3] >= 0x80 > buf[4]:
-        value = read_document(buf, 5, buf[3] & 0x7F | buf[4] << 7, limits.depth, policy)
-    else:
-        value = UNREAD
-    if value is not UNREAD:
-        return value
-    cursor = Cursor(buf, 3, size, limits.budget(size))
     try:
         if lead < SHORT_SHAPE:
-            return _decoder(lead)(cursor, lead, policy)
-        length = lead & 0x7F if lead < LONG_SHAPE else cursor.uvarint()
-        pos = cursor.pos
-        program = load_shape(cursor.take(length).tobytes(), pos, limits.depth)
-        return build_value(program, cursor, policy)
+            return _decoder(lead)(Cursor(buf, 3, size, limits.budget(size)), lead, policy)
+        pos, stop = _span_of_shape(buf, size, lead)
+        program = load_shape(buf[pos:stop].tobytes(), pos, limits.depth)
+        value = read_document(program, buf, stop, policy)
+        if value is not UNREAD:
+            return value
+        return build_value(program, Cursor(buf, stop, size, limits.budget(size)), policy)
     except MemoryError as error:
         raise LimitError("the payload asks for more memory than there is") from error
+
+
+def _span_of_shape(buf: memoryview, size: int, lead: int) -> tuple[int, int]:
+    """Where the shape begins and ends; most are so short that nothing has to move along them."""
+    if lead < LONG_SHAPE:
+        pos, length = 3, lead & 0x7F
+    elif size > 4 and buf[3] >= 0x80 > buf[4]:
+        pos, length = 5, buf[3] & 0x7F | buf[4] << 7
+    else:
+        cursor = Cursor(buf, 3, size)
+        length = cursor.uvarint()
+        pos = cursor.pos
+    if length > size - pos:
+        raise TruncatedError(f"need {length} bytes, {size - pos} left", pos=pos)
+    return pos, pos + length
 
 
 def _not_ours(buf: memoryview) -> DecodeError:

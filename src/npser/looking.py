@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from npser.codec import DEFAULT_LIMITS, Classes, make_policy, one_of
+from npser.choices import one_of
+from npser.codec import DEFAULT_LIMITS, Classes, make_policy
 from npser.limits import Limits
 from npser.partial.opening import open_view
 from npser.partial.view import View

@@ -65,10 +65,8 @@ class SlotReader(PoolReader):
         kinds: bytes,
         spans: list[tuple[int, int]],
     ) -> None:
-        self.cursor = cursor
-        self.pools = pools
+        super().__init__(cursor, pools, texts)
         self._texts = texts
-        self.at = [0, 0, 0, 0, 0, texts]
         self.kinds = kinds
         self.next = 0
         self.spans = spans

@@ -119,25 +119,20 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     return _run_loops(program, kinds, numbers, slots, policy)
 
 
-def read_document(buf: memoryview, pos: int, length: int, depth: int, policy: Policy) -> Any:
-    """The value of a payload without columns whose shape is known, if a generated reader can do it alone.
+def read_document(program: Program, buf: memoryview, pos: int, policy: Policy) -> Any:
+    """The value of a payload without columns, if a generated reader can do it alone.
 
     Parameters
     ----------
-    pos, length : int
-        Where the shape begins, and how many bytes it has.
+    pos : int
+        Where the shape ends.
 
     Returns
     -------
     object
         `UNREAD` where `build_value` has to.
     """
-    stop = pos + length
-    program = SHAPES.find(buf[pos:stop].tobytes(), depth)
-    if program is None or not program.readers:
-        return UNREAD
-    pos = stop
-    if program.columns or policy.numbers != "list" or policy.tables != "rows":
+    if program.columns or not program.readers or policy.numbers != "list" or policy.tables != "rows":
         return UNREAD
     start = pos + program.singles
     kinds = buf[pos:start].tobytes()

@@ -80,8 +80,6 @@ class Emitter:
         What each single leaf is.
     leaves : list of str
         For each single leaf the expression that it is.
-    names : list of str
-        For each child of a container that is not a node of its own, or is one, the expression that it is.
     """
 
     def __init__(self, signature: bytes) -> None:

@@ -15,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Literal, Protocol, TypeAlias, get_args
 
+from npser.choices import one_of
 from npser.errors import TruncatedError
 from npser.stream.boundary import FileStream
-from npser.stream.choices import Damaged, Tail, one_of
+from npser.stream.choices import Damaged, Tail
 from npser.stream.layout import MAX_FRAME
 from npser.stream.parser import Skipped
 from npser.stream.reader import Decoder, StreamReader

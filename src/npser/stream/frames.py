@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, get_args
 
+from npser.choices import one_of
 from npser.errors import TruncatedError
 from npser.stream.boundary import PIECE, BinaryStream, as_stream, read_up_to
-from npser.stream.choices import one_of
 from npser.stream.layout import HEADER_SIZE, MARKER, MAX_FRAME, frame_parts
 from npser.stream.parser import FrameParser
 

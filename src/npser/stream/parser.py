@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple, get_args
 
+from npser.choices import one_of
 from npser.errors import DecodeError, TruncatedError
-from npser.stream.choices import Damaged, Tail, one_of
+from npser.stream.choices import Damaged, Tail
 from npser.stream.layout import HEADER_SIZE, MARKER, MAX_FRAME, Header, open_payload, read_header
 
 __all__ = ["FrameParser", "Skipped"]

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, Self, get_args
 
 from npser import codec as plain
+from npser.choices import one_of
 from npser.stream.boundary import as_stream
-from npser.stream.choices import one_of
 from npser.stream.frames import write_parts
 from npser.stream.layout import MAX_FRAME, frame_parts
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args, overload
 
+from npser.choices import one_of
+
 __all__ = [
     "ON_CHANGE",
     "PostInit",
@@ -141,8 +143,7 @@ def register(
         raise ValueError(f"the name of a class is text without NUL, not {name!r}")
     if type(version) is not int or not 0 <= version <= MAX_VERSION:
         raise ValueError(f"the version of a class is an int from 0 to {MAX_VERSION}, not {version!r}")
-    if post_init not in get_args(PostInit):
-        raise ValueError(f"post_init is one of {', '.join(map(repr, get_args(PostInit)))}, not {post_init!r}")
+    one_of("post_init", post_init, get_args(PostInit))
     found = Registration(
         cls, name or class_name(cls), version, MappingProxyType(dict(renames or {})), upgrade, post_init
     )
