@@ -21,7 +21,7 @@ from npser.shapes.node import ShapeReader
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Node, TextCode
 
 SOURCE = Path(npser.__file__).parent
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if "cli" not in path.relative_to(SOURCE).parts)
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in ("cli", "adapters"))
 ALL_MODULES = sorted(SOURCE.rglob("*.py"))
 
 FLOORS = (
@@ -40,11 +40,13 @@ FLOORS = (
     ("codec", "bound", "looking", "inspection"),
     ("stream",),
     ("",),
+    ("adapters",),
     ("cli",),
 )
 """From the ground up. A module stands on the floor of its longest prefix; within a floor, imports must not be circular."""
 
 MAX_LINES = 400
+MAX_ADAPTER_LINES = 150
 
 GENERATED_CODE = {"compile": "shapes/generated.py"}
 FORBIDDEN = {"eval", "exec", "__import__", "compile"}
@@ -120,7 +122,7 @@ def test_no_floor_has_circular_imports() -> None:
 @pytest.mark.parametrize("path", ALL_MODULES, ids=name_of)
 def test_a_file_is_one_idea(path: Path) -> None:
     source = path.read_text()
-    assert len(source.splitlines()) <= MAX_LINES
+    assert len(source.splitlines()) <= (MAX_ADAPTER_LINES if path.parent == SOURCE / "adapters" else MAX_LINES)
     assert ast.get_docstring(ast.parse(source))
 
 
