@@ -28,7 +28,7 @@ SAMPLE = 1e-3
 LEAST_CALLS = 4
 """Calls in a sample at least: of a large value one call in a few pays for a full collection."""
 
-WARM_CALLS = 24
+WARM_CALLS = 250
 """Calls before the first sample, if they fit in `WARM_SECONDS`: compiled shapes and branch predictors are then warm."""
 
 WARM_SECONDS = 0.25

@@ -13,7 +13,7 @@ from typing import Any
 import npser
 from benchmarks.thresholds import best, run
 from npser.columns import slotwriter, unpooled
-from npser.shapes import build, collector, documents, generated, templates
+from npser.shapes import build, collector, documents, exactreader, generated, templates
 from npser.shapes.generated import build_rows
 from npser.shapes.hot import compile_reader
 
@@ -144,6 +144,29 @@ def sweep_hot() -> None:
     build.SHAPES.clear()
 
 
+def sweep_exact() -> None:
+    """EXACT_AFTER, EXACT_BYTES: a table through the reader of its shape, and through one for just its columns."""
+    print(f"\n{'rows':>8}{'bytes':>9}{'shape':>9}{'exact':>9}   us to read{'compile':>10} us{'pays after':>12} reads")
+    kept = build.HOT_AFTER, exactreader.EXACT_AFTER, exactreader.EXACT_BYTES
+    exactreader.EXACT_BYTES = 1 << 60
+    for rows in (1, 10, 100, 1000, 10_000):
+        data = npser.dumps([{"id": i, "name": f"name {i}", "price": i / 4, "tags": ["a", "b"]} for i in range(rows)])
+        build.HOT_AFTER, exactreader.EXACT_AFTER = 1, 1 << 60
+        build.SHAPES.clear()
+        npser.loads(data)
+        shape = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
+        (program,) = build.SHAPES.programs
+        (key,) = program.exact
+        signature, columns, mask = key[: program.singles], key[program.singles : -1], key[-1]
+        compiling = best(lambda: exactreader._compile(program, signature, columns, mask)) / 1000  # noqa: B023
+        exactreader.EXACT_AFTER = 1
+        npser.loads(data)
+        exact = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
+        print(f"{rows:8}{len(data):9}{shape:9.1f}{exact:9.1f}{compiling:21.0f}{compiling / (shape - exact):15.0f}")
+    build.HOT_AFTER, exactreader.EXACT_AFTER, exactreader.EXACT_BYTES = kept
+    build.SHAPES.clear()
+
+
 def sweep_collector() -> None:
     """WORTH_PAUSING: reading with the collector paused or running, beside the objects that a small service has."""
     alive = [[{"i": i}] for i in range(200_000)]
@@ -175,6 +198,7 @@ SWEEPS = (
     sweep_rows,
     sweep_shared,
     sweep_hot,
+    sweep_exact,
     sweep_learned,
     sweep_collector,
 )

@@ -15,7 +15,8 @@ from npser.envelope.layers import open_layers
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
 from npser.limits import Limits
-from npser.shapes.build import build_value, load_shape, read_document
+from npser.shapes.build import SHAPES, build_value, load_shape, read_document
+from npser.shapes.exactreader import meet_exact, read_exact
 from npser.shapes.hot import UNREAD
 from npser.shapes.policy import Policy
 from npser.tags import MAGIC, VERSION, Kind, Lead
@@ -70,10 +71,17 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
             return _decoder(lead)(Cursor(buf, 3, size, limits.budget(size)), lead, policy)
         pos, stop = _span_of_shape(buf, size, lead)
         program = load_shape(buf[pos:stop].tobytes(), pos, limits.depth)
-        value = read_document(program, buf, stop, policy)
-        if value is not UNREAD:
-            return value
-        return build_value(program, Cursor(buf, stop, size, limits.budget(size)), policy)
+        if not program.columns:
+            value = read_document(program, buf, stop, policy)
+        elif program.exact:
+            value = read_exact(program, buf, stop, size, policy, limits.budget(size))
+        else:
+            value = UNREAD
+        if value is UNREAD:
+            value = build_value(program, Cursor(buf, stop, size, limits.budget(size)), policy)
+            if program.columns and program.readers:
+                meet_exact(program, SHAPES, buf, stop, size)
+        return value
     except MemoryError as error:
         raise LimitError("the payload asks for more memory than there is") from error
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import npser
 import strategies
-from npser.shapes import build, cache
+from npser.shapes import build, cache, exactreader
 from npser.shapes.emit import ANY, SIGNATURE, reader_source
 from npser.shapes.hot import MAX_HOT_NODES
 from npser.tags import Kind
@@ -29,10 +29,16 @@ def _one_signature(_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "HOT_AFTER", 1)
 
 
-@pytest.fixture(autouse=True, params=[1, 0.5], ids=["one signature", "any signature"])
+@pytest.fixture(
+    autouse=True,
+    params=[(1, NEVER), (0.5, NEVER), (1, 1)],
+    ids=["one signature", "any signature", "exact columns"],
+)
 def _at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     # with a half, a signature never is hot, and the first meeting is the second half of what any signature needs
-    monkeypatch.setattr(build, "HOT_AFTER", request.param)
+    hot_after, exact_after = request.param
+    monkeypatch.setattr(build, "HOT_AFTER", hot_after)
+    monkeypatch.setattr(exactreader, "EXACT_AFTER", exact_after)
     build.SHAPES.clear()
     yield
     build.SHAPES.clear()

@@ -7,7 +7,6 @@ knows which column is next calls them itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +17,7 @@ from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.bodies import ARRAY, FIRST_BODY
 from npser.columns.kinds import NUMBER_READERS, READERS
 from npser.columns.pools import TEXT, U8
-from npser.columns.unpooled import BYTES, CELL_READERS, FIRST_POOLED, PoolReader
+from npser.columns.unpooled import CELL_READERS, FIRST_POOLED, PoolReader, count_copies
 from npser.tags import Kind
 
 if TYPE_CHECKING:
@@ -140,19 +139,14 @@ class SlotReader(PoolReader):
         if self.kinds[self.next] != COPIES:
             return None
         self.next += 1
-        (distinct,) = self.take(U8, 1)
-        codes: Iterable[int] = repeat(0, n)
-        if distinct == 1:
-            lengths = list(self.take(U8, 1))
-            items = n * lengths[0]
-        else:
-            raw = self.take(U8, n)
-            if raw.translate(None, BYTES[:distinct]):
-                raise self.cursor.fail(f"a code that is not below {distinct}")
-            codes, lengths = raw, list(self.take(U8, distinct))
-            items = sum([raw.count(code) * length for code, length in enumerate(lengths)])
+        start = self.at[U8]
+        try:
+            codes, lengths, items, stop = count_copies(self.pools[U8], start, n)
+        except (IndexError, ValueError) as error:
+            raise self.cursor.fail(f"copies of sequences: {error}") from None
+        self.take(U8, stop - start)
         self.cursor.expand(n + items)
-        return codes, lengths
+        return codes, list(lengths)
 
     def numbers(self, n: int) -> Any:
         """The next column as an array if it is all int, all float or all bool, else as a list.

@@ -8,7 +8,7 @@ of them without the allowed ones, at the speed of C.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,16 @@ from npser.tags import Kind
 if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
 
-__all__ = ["BYTES", "CELL_READERS", "FIRST_POOLED", "PoolReader"]
+__all__ = [
+    "BYTES",
+    "CELL_READERS",
+    "FIRST_POOLED",
+    "PoolReader",
+    "bools_of",
+    "count_copies",
+    "decimals_of",
+    "frame_of",
+]
 
 MAX_READ_DIGITS = 22
 """10**22 is the largest power of ten that is a double."""
@@ -131,14 +140,31 @@ def _numbers(pool: int) -> Read:
     return read
 
 
-def _bools(pools: PoolReader, n: int) -> Iterable[bool]:
-    raw = pools.take(U8, n)
+def bools_of(raw: bytes) -> Iterable[bool]:
+    """Bools out of a byte each.
+
+    Raises
+    ------
+    ValueError
+        For any other byte than 0 and 1.
+
+    >>> list(bools_of(bytes([1, 0])))
+    [True, False]
+    """
     if raw.strip(_BITS):
-        raise pools.cursor.fail("a bool that is neither 0 nor 1")
-    if n < NUMPY_BOOLS:
+        raise ValueError("a bool that is neither 0 nor 1")
+    if len(raw) < NUMPY_BOOLS:
         return map(_BOOLS.__getitem__, raw)
     bools: list[bool] = np.frombuffer(raw, np.bool_).tolist()
     return bools
+
+
+def _bools(pools: PoolReader, n: int) -> Iterable[bool]:
+    raw = pools.take(U8, n)
+    try:
+        return bools_of(raw)
+    except ValueError as error:
+        raise pools.cursor.fail(str(error)) from None
 
 
 def _mixed(pools: PoolReader, n: int) -> list[Any]:
@@ -163,17 +189,33 @@ def _steps(pools: PoolReader, n: int) -> range:
     return range(first, first + step * n, step)
 
 
-def _frame(pools: PoolReader, n: int) -> list[int]:
-    kind = pools.item(U8)
-    base = pools.take_kind(kind, I64)
-    offsets = pools.take(U8, n)
-    if n >= NUMPY_ITEMS and base + 0xFF < 1 << 63:
+def frame_of(base: int, offsets: bytes) -> list[int]:
+    """A base and a byte for each int.
+
+    Raises
+    ------
+    ValueError
+        For an int beyond 64 bits.
+
+    >>> frame_of(1000, bytes([0, 7]))
+    [1000, 1007]
+    """
+    if len(offsets) >= NUMPY_ITEMS and base + 0xFF < 1 << 63:
         wide: list[int] = np.add(np.frombuffer(offsets, "<u1"), base, dtype="<i8").tolist()
         return wide
     values = [base + offset for offset in offsets]
     if base + 0xFF >= 1 << 63 and max(values, default=0) >= 1 << 63:
-        raise pools.cursor.fail("an int beyond 64 bits")
+        raise ValueError("an int beyond 64 bits")
     return values
+
+
+def _frame(pools: PoolReader, n: int) -> list[int]:
+    kind = pools.item(U8)
+    base = pools.take_kind(kind, I64)
+    try:
+        return frame_of(base, pools.take(U8, n))
+    except ValueError as error:
+        raise pools.cursor.fail(str(error)) from None
 
 
 def _codes(pools: PoolReader, n: int) -> Iterable[Any]:
@@ -191,16 +233,63 @@ def _apart(cells: Iterable[float]) -> list[float]:
     return array("d", cells).tolist()
 
 
-def _decimal(pools: PoolReader, n: int) -> list[float]:
-    kind, digits = pools.take(U8, 2)
+def decimals_of(ints: Any, kind: int, digits: int) -> list[float]:
+    """Doubles out of the part of a pool of ints that they are when multiplied by 10**digits.
+
+    Raises
+    ------
+    ValueError
+        For a power of ten that is no double.
+
+    >>> decimals_of(bytes([5, 12]), Kind.POOL_U8, 1)
+    [0.5, 1.2]
+    """
     if digits > MAX_READ_DIGITS:
-        raise pools.cursor.fail(f"10**{digits} is no double")
+        raise ValueError(f"10**{digits} is no double")
     scale = 10**digits
-    ints = pools.take(pools.pool(kind, I64), n)
-    if n < NUMPY_ITEMS or kind == Kind.POOL_I64:  # ints of up to 32 bits are doubles, so either way divides alike
+    if len(ints) < NUMPY_ITEMS or kind == Kind.POOL_I64:  # narrower ints are doubles, so either way divides alike
         return [value / scale for value in ints]
     floats: list[float] = (np.frombuffer(ints, NUMBER_TYPES[kind - FIRST_POOLED]) / scale).tolist()
     return floats
+
+
+def _decimal(pools: PoolReader, n: int) -> list[float]:
+    kind, digits = pools.take(U8, 2)
+    try:
+        return decimals_of(pools.take(pools.pool(kind, I64), n), kind, digits)
+    except ValueError as error:
+        raise pools.cursor.fail(str(error)) from None
+
+
+def count_copies(pool: bytes, at: int, n: int) -> tuple[Iterable[int], Sequence[int], int, int]:
+    """n sequences of which only the distinct ones are stored, as a pool of bytes has them from a position on.
+
+    Returns
+    -------
+    (n codes, d lengths, items of all n, position behind them)
+        Which is beyond the end of the pool if that is too short.
+
+    Raises
+    ------
+    ValueError
+        For a code that is too large.
+
+    >>> codes, lengths, items, at = count_copies(bytes([2, 0, 1, 0, 3, 5]), 0, 3)
+    >>> list(codes), list(lengths), items, at
+    ([0, 1, 0], [3, 5], 11, 6)
+    """
+    distinct = pool[at]
+    at += 1
+    if distinct == 1:
+        length = pool[at]
+        return repeat(0, n), (length,), n * length, at + 1
+    codes = pool[at : at + n]
+    if codes.translate(None, BYTES[:distinct]):
+        raise ValueError(f"a code that is not below {distinct}")
+    at += n
+    lengths = pool[at : at + distinct]
+    items = sum([codes.count(code) * length for code, length in enumerate(lengths)])
+    return codes, lengths, items, at + distinct
 
 
 def _some(pools: PoolReader, n: int) -> list[Any]:

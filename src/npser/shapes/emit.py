@@ -8,10 +8,11 @@ made of our own identifiers and numbers; keys are bound afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import ARRAY
 from npser.columns.singles import F64, FALSE, I64, NONE, TEXT, TRUE, U8
 from npser.shapes.generated import MAX_DISPLAY, can_share, new_row_class
@@ -24,12 +25,38 @@ from npser.tags import Node as Tag
 if TYPE_CHECKING:
     from npser.shapes.node import Program
 
-__all__ = ["ANY", "SIGNATURE", "Emitter", "has_bodies", "reader_source", "serves_any"]
+__all__ = [
+    "ANY",
+    "ARRAYS_OR_BODIES",
+    "SIGNATURE",
+    "TEXT_LEAF",
+    "Context",
+    "Emit",
+    "Emitter",
+    "Place",
+    "each",
+    "emit_any",
+    "emit_nothing",
+    "emit_row",
+    "emit_sequence",
+    "emit_table",
+    "function_source",
+    "has_bodies",
+    "is_plain",
+    "reader_source",
+    "serves_any",
+    "write_nodes",
+]
 
 MIN_RUN = 3
 """From this many columns side by side on, they are read in one call."""
 
 _NONE, _BOOL, _NUMBER, _TEXT, _BODY, _ARRAY, _ANY = range(7)
+
+ARRAYS_OR_BODIES: Final = frozenset((_BODY, _ARRAY, _ANY))
+"""What code that has neither bodies nor spans at hand cannot read."""
+
+TEXT_LEAF: Final = _TEXT
 
 
 def _class_of(kind: int) -> int:
@@ -80,9 +107,18 @@ class Emitter:
         What each single leaf is.
     leaves : list of str
         For each single leaf the expression that it is.
+    scalars : dict of str to str
+        Columns whose cells are all one value, and the variable of that; such a column has no variable of its own.
+    late : dict of str to str
+        Columns that become what they are only where they are used, and the expressions for that.
     """
 
+    mismatch: str = "raise s.mismatch()"
+    """What the source does with a slot that does not fit the shape."""
+
     def __init__(self, signature: bytes) -> None:
+        self.scalars: dict[str, str] = {}
+        self.late: dict[str, str] = {}
         self.opens: list[str] = []
         self.closes: list[Callable[[], list[str]]] = []
         self.things: list[Any] = []
@@ -108,6 +144,22 @@ class Emitter:
         """A name for a node, or for another thing that the source uses."""
         self.things.append(thing)
         return f"g{len(self.things) - 1}"
+
+    def columns(self, place: Place) -> list[str]:
+        """The expressions of a node's children."""
+        return [self.late.get(name, name) for name in place.children]
+
+    def closing(self) -> list[str]:
+        """The lines of the second half."""
+        return [line for lines in reversed(self.closes) for line in lines()]
+
+    def seek(self, column: int) -> None:
+        """Make a column the next one for a node's own `open`."""
+        self.opens.append(f"s.next = {column}")
+
+    def charge(self, n: Context) -> None:
+        """Draw the instances of a container that has no slot from the budget."""
+        self.opens += [f"if {n} > {FREE_ITEMS}:", f"    s.cursor.expand({n})"]
 
 
 Context = str
@@ -140,9 +192,22 @@ class Place:
         self.children: list[str] = []
 
 
+Emit = Callable[["Emitter", Place], list[Context]]
+"""Writes one node down; gives over how many instances each of its children runs."""
+
+
 def reader_source(program: Program, signature: bytes) -> tuple[Generated, Emitter]:
     """The source for a program and a signature, and what it is bound to."""
     out = Emitter(signature)
+    write_nodes(out, program, lambda place: _EMITTERS.get(type(place.node), emit_any) if is_plain(place) else emit_any)
+    builder = ["b = builder(None, s, s.cursor, p, program)"] if out.needs_builder else []
+    check = ["s.close()"] if program.columns else []  # without columns that is known before
+    body = [*builder, *out.unpacks, *out.opens, *check, *out.closing()]
+    return function_source(out, "s, p, k, x, y, z, j", body), out
+
+
+def write_nodes(out: Emitter, program: Program, emit_of: Callable[[Place], Emit]) -> None:
+    """Write all nodes of a program down, in pre-order, each with what `emit_of` gives for it."""
     contexts: list[Context] = []
     above: list[tuple[Place, int]] = []  # a stack: parent, how many of its children are still to come
     single = column = 0
@@ -154,11 +219,8 @@ def reader_source(program: Program, signature: bytes) -> tuple[Generated, Emitte
                 del contexts[1 - node.width :]
         place = Place(node, number, single, column, n)
         if n != "1" and node.container and not node.slots:
-            out.opens += [f"if {n} > 16:", f"    s.cursor.expand({n})"]
-        emit = _EMITTERS.get(type(node), _emit_any)
-        if emit is not _emit_any and not _is_plain(place):
-            emit = _emit_any
-        contexts += reversed(emit(out, place))
+            out.charge(n)
+        contexts += reversed(emit_of(place)(out, place))
         if node.single:
             single += node.slots
             column += node.more
@@ -171,17 +233,18 @@ def reader_source(program: Program, signature: bytes) -> tuple[Generated, Emitte
                 above.append((parent, left - node.width))
         if node.children:
             above.append((place, node.children))
+
+
+def function_source(out: Emitter, arguments: str, body: list[str]) -> Generated:
+    """A function of these lines, which gives the value of the first node."""
     names = "".join(f"g{index}, " for index in range(len(out.things))).rstrip()
     unpack = f"    {names} = things\n" if names else ""
-    builder = ["b = builder(None, s, s.cursor, p, program)"] if out.needs_builder else []
-    check = ["s.close()"] if program.columns else []  # without columns that is known before
-    body = [*builder, *out.unpacks, *out.opens, *check, *(line for lines in reversed(out.closes) for line in lines())]
     source = (
-        f"def make(things):\n{unpack}    def build(s, p, k, x, y, z, j):\n"
+        f"def make(things):\n{unpack}    def build({arguments}):\n"
         + "".join(f"        {line}\n" for line in body)
         + "        return v0\n    return build\n"
     )
-    return Generated(f"shape_{next(_numbers)}", source), out
+    return Generated(f"shape_{next(_numbers)}", source)
 
 
 def _expressions(out: Emitter, place: Place) -> list[str]:
@@ -192,7 +255,7 @@ def _expressions(out: Emitter, place: Place) -> list[str]:
     return [f"v{place.number}"]
 
 
-def _is_plain(place: Place) -> bool:
+def is_plain(place: Place) -> bool:
     """Whether a node's fast form holds where it runs over n instances."""
     node = place.node
     if isinstance(node, Sequences):
@@ -207,42 +270,45 @@ def _emit_leaves(out: Emitter, place: Place) -> list[Context]:
     if node.single:
         start, stop = place.single, place.single + node.width
         if _ARRAY in out.signature[start:stop]:
-            out.opens.append("raise s.mismatch()")  # what stands for it is where it is, not what it is
+            out.opens.append(out.mismatch)  # what stands for it is where it is, not what it is
         elif _ANY in out.signature[start:stop]:
-            out.opens += [f"if {ARRAY} in k[{start}:{stop}]:", "    raise s.mismatch()"]
+            out.opens += [f"if {ARRAY} in k[{start}:{stop}]:", f"    {out.mismatch}"]
         return []
     names = [f"v{place.number}_{leaf}" for leaf in range(node.width)]
     if node.in_row and node.width >= MIN_RUN:
-        out.opens.append(f"{_each(names).rstrip()} = s.run({first}, {first + node.width}, {place.n})")
+        out.opens.append(f"{each(names).rstrip()} = s.run({first}, {first + node.width}, {place.n})")
     else:
         table = "cells" if node.in_row else "lists"
         out.opens += [f"{name} = {table}[j[{first + leaf}]](s, {place.n})" for leaf, name in enumerate(names)]
     return []
 
 
-def _emit_nothing(out: Emitter, place: Place) -> list[Context]:
-    out.opens += [f"if {place.n}:", "    raise s.mismatch()", f"v{place.number} = []"]
+def emit_nothing(out: Emitter, place: Place) -> list[Context]:
+    """The child of containers that are all empty."""
+    out.opens += [f"if {place.n}:", f"    {out.mismatch}", f"v{place.number} = []"]
     return []
 
 
-def _emit_sequence(out: Emitter, place: Place) -> list[Context]:
+def emit_sequence(out: Emitter, place: Place) -> list[Context]:
+    """A single list or tuple."""
     length, leaf = f"n{place.number}", out.leaves[place.single]
     known = out.signature[place.single]
     if known == _ANY:
-        out.opens += [f"if not {U8} <= k[{place.single}] <= {I64}:", "    raise s.mismatch()"]
+        out.opens += [f"if not {U8} <= k[{place.single}] <= {I64}:", f"    {out.mismatch}"]
     elif known != _NUMBER:
-        out.opens.append("raise s.mismatch()")  # an int in a body is none of structure
+        out.opens.append(out.mismatch)  # an int in a body is none of structure
     out.opens += [
         f"{length} = {leaf}",
         f"if type({length}) is not int or {length} < 0:",
-        "    raise s.mismatch()",
+        f"    {out.mismatch}",
     ]
     make = "tuple" if place.node.tag == Tag.TUPLE else ""
-    out.closes.append(lambda: [f"v{place.number} = {make}({place.children[0]})"])
+    out.closes.append(lambda: [f"v{place.number} = {make}({out.columns(place)[0]})"])
     return [length]
 
 
-def _emit_table(out: Emitter, place: Place) -> list[Context]:
+def emit_table(out: Emitter, place: Place) -> list[Context]:
+    """Dicts of the same keys."""
     node = place.node
     keys = [out.key(key) for key in node.keys]
     shared = out.bound(new_row_class()) if can_share(node.keys) else ""
@@ -259,18 +325,20 @@ def _emit_table(out: Emitter, place: Place) -> list[Context]:
         return [], f"{{{_pairs(keys, cells)}}}"
 
     def lines() -> list[str]:
-        columns = place.children
         if node.single:
-            before, made = dict_lines(columns)
+            before, made = dict_lines(out.columns(place))
             return [*before, f"v{place.number} = {made}"]
-        cells = [f"c{at}" for at in range(len(columns))]
-        before, made = dict_lines(cells)
+        before, made = dict_lines([out.scalars.get(name, f"c{at}") for at, name in enumerate(place.children)])
+        zipped = {
+            f"c{at}": out.late.get(name, name) for at, name in enumerate(place.children) if name not in out.scalars
+        }
+        loop = f"for {each(zipped)} in zip({each(zipped.values())})" if zipped else f"for _ in repeat(None, {place.n})"
         if not before:
-            return [f"v{place.number} = [{made} for {_each(cells)} in zip({_each(columns)})]"]
+            return [f"v{place.number} = [{made} {loop}]"]
         return [
             f"v{place.number} = []",
             f"push = v{place.number}.append",
-            f"for {_each(cells)} in zip({_each(columns)}):",
+            f"{loop}:",
             *[f"    {line}" for line in before],
             f"    push({made})",
         ]
@@ -279,40 +347,45 @@ def _emit_table(out: Emitter, place: Place) -> list[Context]:
     return [] if node.single else [place.n] * node.children
 
 
-def _emit_row(out: Emitter, place: Place) -> list[Context]:
+def emit_row(out: Emitter, place: Place) -> list[Context]:
+    """Lists or tuples of one length."""
     node = place.node
     is_list = node.tag == Tag.LIST_ROW
 
     def lines() -> list[str]:
-        columns = place.children
+        columns = out.columns(place)
         if node.single:
-            row = f"[{_each(columns)}]" if is_list else f"({_each(columns)})"
+            row = f"[{each(columns)}]" if is_list else f"({each(columns)})"
             return [f"v{place.number} = {row}"]
         cells = [f"c{at}" for at in range(len(columns))]
         if is_list:
-            return [f"v{place.number} = [[{_each(cells)}] for {_each(cells)} in zip({_each(columns)})]"]
-        return [f"v{place.number} = list(zip({_each(columns)}))"]
+            return [f"v{place.number} = [[{each(cells)}] for {each(cells)} in zip({each(columns)})]"]
+        return [f"v{place.number} = list(zip({each(columns)}))"]
 
     out.closes.append(lines)
     return [] if node.single else [place.n] * node.children
 
 
-def _emit_any(out: Emitter, place: Place) -> list[Context]:
+def emit_any(out: Emitter, place: Place) -> list[Context]:
     """Through the node's own `open` and `close`; how many instances its children have is known when running."""
     node, number = place.node, place.number
     name = out.bound(node)
     out.needs_builder = True
     if node.single and node.slots:
         start, stop = place.single, place.single + node.slots
-        out.opens.append(f"b.singles = singles(k[{start}:{stop}], [{_each(out.leaves[start:stop])}], s)")
+        out.opens.append(f"b.singles = singles(k[{start}:{stop}], [{each(out.leaves[start:stop])}], s)")
     if not node.single or node.more:
-        out.opens.append(f"s.next = {place.column}")
+        out.seek(place.column)
     out.opens.append(f"q{number} = {name}.open(b, {place.n})")
-    counts = [] if node.single and node.passes else [f"n{number}_{child}" for child in range(node.children)]
-    out.opens += [f"{each} = b.counts.pop()" for each in counts]
+    if node.passes and not node.single:
+        out.opens.append("b.counts.clear()")
+        counts = [place.n] * node.children
+    else:
+        counts = [] if node.passes else [f"n{number}_{child}" for child in range(node.children)]
+        out.opens += [f"{each} = b.counts.pop()" for each in counts]
 
     def lines() -> list[str]:
-        columns = _each(place.children)
+        columns = each(out.columns(place))
         if node.single:
             return [f"v{number} = {name}.close_single(b, q{number}, [{columns}])"]
         return [f"v{number} = {name}.close(b, {place.n}, q{number}, [{columns}])"]
@@ -321,7 +394,8 @@ def _emit_any(out: Emitter, place: Place) -> list[Context]:
     return counts
 
 
-def _each(names: Sequence[str]) -> str:
+def each(names: Iterable[str]) -> str:
+    """Names with a comma behind each, as a tuple display or its target."""
     return "".join(f"{name}, " for name in names)
 
 
@@ -331,8 +405,8 @@ def _pairs(keys: Sequence[str], values: Sequence[str]) -> str:
 
 _EMITTERS: Final[dict[type, Callable[[Emitter, Place], list[Context]]]] = {
     LeafRun: _emit_leaves,
-    Nothing: _emit_nothing,
-    Sequences: _emit_sequence,
-    Tables: _emit_table,
-    Rows: _emit_row,
+    Nothing: emit_nothing,
+    Sequences: emit_sequence,
+    Tables: emit_table,
+    Rows: emit_row,
 }

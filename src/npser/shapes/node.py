@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from npser.columns.slotreader import SlotReader
     from npser.columns.slots import Singles
+    from npser.shapes.exactreader import ExactReader
     from npser.shapes.hot import Reader
     from npser.shapes.policy import Policy
 
@@ -164,13 +165,26 @@ class Program:
         How often a payload of this shape was read, by the signature of its single leaves.
     readers : dict of bytes to Reader
         The functions that read it, once it was met often enough, by signature; see `hot`.
+    exact : dict of bytes to ExactReader or int
+        The functions for one mixture of columns each, or how often a mixture was met; see `exactreader`.
     chains : bool
         Whether containers that are freed by recursion may hold one another in a chain of any length; see `chains`.
     ordered : bool
         Whether nodes must be closed in the order in which they stand: what is hashed may be a reference.
     """
 
-    __slots__ = ("chains", "columns", "meetings", "nodes", "ordered", "preserve", "readers", "references", "singles")
+    __slots__ = (
+        "chains",
+        "columns",
+        "exact",
+        "meetings",
+        "nodes",
+        "ordered",
+        "preserve",
+        "readers",
+        "references",
+        "singles",
+    )
 
     def __init__(
         self,
@@ -187,6 +201,7 @@ class Program:
         self.columns = columns
         self.meetings: dict[bytes, int] = {}
         self.readers: dict[bytes, Reader] = {}
+        self.exact: dict[bytes, ExactReader | int] = {}
         self.preserve = preserve
         self.references = references
         self.chains = chains

@@ -20,6 +20,7 @@ __all__ = [
     "MISSING",
     "Pattern",
     "VariedRows",
+    "count_patterns",
     "cut_patterns",
     "group_patterns",
     "open_patterns",
@@ -51,28 +52,45 @@ class VariedRows(NamedTuple):
 
     Parameters
     ----------
-    codes : list of int
+    codes : sequence of int
         The pattern of each row.
     counts : list of int
         How many rows each pattern has.
     """
 
-    codes: list[int]
+    codes: Sequence[int]
     counts: list[int]
 
 
 def open_patterns(node: Node, b: Builder, n: int, patterns: Sequence[Pattern]) -> VariedRows:
     """Read a node's slot of n pattern codes and push how many instances have each key."""
-    codes = node.stream(b).ints(n)
+    try:
+        rows, counts = count_patterns(node.stream(b).ints(n), patterns, node.children)
+    except ValueError as error:
+        raise b.cursor.fail(str(error)) from None
+    b.counts += reversed(counts)
+    return rows
+
+
+def count_patterns(codes: Sequence[int], patterns: Sequence[Pattern], keys: int) -> tuple[VariedRows, list[int]]:
+    """How the rows with these pattern codes differ, and how many have each of the keys.
+
+    Raises
+    ------
+    ValueError
+        For a code of no pattern.
+
+    >>> count_patterns([0, 1, 0], [(0,), (1, 0)], 2)
+    (VariedRows(codes=[0, 1, 0], counts=[2, 1]), [3, 1])
+    """
     if codes and (min(codes) < 0 or max(codes) >= len(patterns)):
-        raise b.cursor.fail(f"code of a pattern out of range 0..{len(patterns) - 1}")
+        raise ValueError(f"code of a pattern out of range 0..{len(patterns) - 1}")
     met = Counter(codes)
-    counts = [0] * node.children
+    counts = [0] * keys
     for code, rows in met.items():
         for key in patterns[code]:
             counts[key] += rows
-    b.counts += reversed(counts)
-    return VariedRows(codes, [met[code] for code in range(len(patterns))])
+    return VariedRows(codes, [met[code] for code in range(len(patterns))]), counts
 
 
 def cut_patterns(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -131,7 +131,8 @@ class Sequences(Node):
             if type(items) is dict:
                 b.cursor.expand(n * len(items))
             return [parts[code].copy() for code in copies.codes]
-        cells = map(cut(items, copies.lengths, self.make).__getitem__, copies.codes)
+        parts = cut(items, copies.lengths, self.make)
+        cells = repeat(parts[0], n) if len(parts) == 1 else map(parts.__getitem__, copies.codes)
         return list(cells) if self.tag == Tag.TUPLE else list(map(list.copy, cells))
 
     def step(self, _edge: int) -> str:

@@ -1,0 +1,161 @@
+"""Exact readers: made for what keeps coming back the same, and given up where it does not. test_hot.py says that they
+give the same values and the same errors as every other way."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import npser
+from npser.shapes import build, exactreader
+from npser.shapes.exactreader import ExactReader
+from same import difference
+from values import Box
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(build, "HOT_AFTER", 1)
+    monkeypatch.setattr(exactreader, "EXACT_AFTER", 2)
+    build.SHAPES.clear()
+    yield
+    build.SHAPES.clear()
+
+
+def made() -> list[ExactReader]:
+    readers = [reader for program in build.SHAPES.programs for reader in program.exact.values()]
+    return [reader for reader in readers if type(reader) is ExactReader]
+
+
+def rows(n: int, start: int = 0) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": start + i,
+            "user": 1000 + i * 7 % 50,
+            "name": f"row {i}",
+            "at": "2026-05-19",
+            "amount": i * 7 % 11 / 4,
+            "active": i % 3 == 0,
+            "note": None if i % 5 else f"note {i}",
+            "state": ("new", "paid", "sent")[i % 3],
+            "tags": ["a", "b"],
+            "sizes": list(range(i % 4)),
+            "where": {"x": i, "y": -i},
+            "pair": (i, str(i)),
+            "none": None,
+        }
+        for i in range(n)
+    ]
+
+
+VALUES: dict[str, Any] = {
+    "table": rows(100),
+    "few rows": rows(3),
+    "document": {"id": 7, "items": rows(20), "counts": {f"key {i}": i for i in range(40)}, "empty": []},
+    "sets": [{"of": {i, i + 1}, "tuple": tuple(range(i % 3))} for i in range(20)],
+    "objects": [Box((i, f"box {i}")) for i in range(30)],
+    "mixed": [{"a": i} if i % 2 else [i, str(i)] for i in range(30)],
+    "varied": [{"a": i} | ({"b": str(i)} if i % 2 else {}) | ({"c": i / 2} if i % 3 else {}) for i in range(30)],
+    "large ints": [{"a": 2**40 + i * 3, "b": -(2**20) - i % 90} for i in range(30)],
+    "maps": [{str(i): i, str(i + 1): i} for i in range(300)],
+    "special floats": [{"a": float("inf"), "b": -0.0, "c": 1e300 * i} for i in range(20)],
+    "bytes": [{"a": bytes([i]), "b": 2**70 + i} for i in range(20)],
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_what_keeps_coming_back_gets_an_exact_reader(name: str) -> None:
+    data = npser.dumps(VALUES[name])
+    for _ in range(5):
+        assert difference(VALUES[name], npser.loads(data, classes=[Box])) is None
+    (reader,) = made()
+    assert (reader._hits, reader._failures) == (3, 0)
+
+
+def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
+    for start in (1000, 2000, 1500, 3000, 900):
+        value = rows(50 + start % 7, start)
+        assert difference(value, npser.loads(npser.dumps(value))) is None
+    (reader,) = made()
+    assert reader._hits == 3
+
+
+@pytest.mark.parametrize("name", ["table", "few rows", "document", "varied", "mixed", "maps"])
+def test_damage_is_told_as_the_usual_way_tells_it(name: str) -> None:
+    data = npser.dumps(VALUES[name])
+    draw = random.Random(1)
+    damaged = []
+    for _ in range(600):
+        at = draw.randrange(3, len(data))
+        damaged.append(data[:at] + bytes([draw.randrange(256)]) + data[at + 1 :])
+    damaged += [data[:stop] for stop in range(3, len(data), max(1, len(data) // 100))]
+
+    def outcomes() -> list[Any]:
+        found: list[Any] = []
+        for payload in damaged:
+            try:
+                found.append(npser.loads(payload))
+            except npser.NpserError as error:
+                found.append(str(error))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactreader, "EXACT_AFTER", 10**9)
+        usual = outcomes()
+    for _ in range(4):
+        npser.loads(data)
+    assert made()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exactreader, "PATIENCE", 10**9)
+        exact = outcomes()
+    assert difference(usual, exact) is None
+
+
+def test_a_disappointing_reader_is_dropped() -> None:
+    good = npser.dumps(rows(40))
+    bad = good[:-1] + b"\xff"
+    for _ in range(4):
+        npser.loads(good)
+    assert made()
+    for _ in range(exactreader.PATIENCE + 1):
+        with pytest.raises(npser.DecodeError):
+            npser.loads(bad)
+    assert not made()
+
+
+def test_a_shape_has_few_exact_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exactreader, "MAX_COUNTED", 6)
+    for first in range(5):
+        for second in range(5):
+            cells: list[Any] = [1, 1.5, "a", True, None]
+            value = [{"a": cells[first], "b": cells[second], "c": i} for i in range(3)]
+            for _ in range(4):
+                assert difference(value, npser.loads(npser.dumps(value))) is None
+    assert len(made()) == exactreader.MAX_EXACT
+    (program,) = build.SHAPES.programs
+    assert len(program.exact) == 6
+
+
+def test_large_payloads_and_those_with_references_have_none() -> None:
+    box = Box((1, 2))
+    for value in ([{"a": f"{i} and so on", "b": i} for i in range(5000)], [{"a": box, "b": 1}, {"a": box, "b": 2}]):
+        data = npser.dumps(value)
+        for _ in range(5):
+            npser.loads(data, classes=[Box])
+    assert not made()
+
+
+def test_nothing_is_made_of_many_rows_out_of_few_bytes() -> None:
+    value = [{"a": 1, "b": "x"} for _ in range(100)]
+    data = npser.dumps(value)
+    for _ in range(4):
+        npser.loads(data)
+    assert made()
+    at = data.index(bytes([100]))
+    huge = data[:at] + b"\xff" + data[at + 1 :]
+    tight = npser.Limits(items=200, expansion=0)
+    with pytest.raises(npser.LimitError):
+        npser.loads(huge, limits=tight)
+    assert len(npser.loads(huge)) == 255
