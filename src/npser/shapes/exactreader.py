@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ExactReader", "meet_exact", "read_exact"]
 
-EXACT_BYTES = 1 << 15
-"""What a column costs beside its data does not matter in larger payloads."""
+EXACT_BYTES = 1 << 18
+"""Larger payloads are too dear to be read twice when a reader is disappointed."""
 
-EXACT_AFTER = 128
+EXACT_AFTER = 64
 """Meetings after which an exact reader is made, of a shape that has a reader already;
 benchmarks/thresholds_shapes.py::sweep_exact."""
 
