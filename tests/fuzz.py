@@ -54,10 +54,10 @@ LEAST_SECONDS: Final = 1.0
 
 MEGABYTE: Final = 1 << 20
 BYTES_A_BYTE: Final = 64
-LEAST_BYTES: Final = 48 * MEGABYTE
-"""48 and not 16 MB: the budget below is 2^16 items, and a deque takes 760 bytes."""
+LEAST_BYTES: Final = 16 * MEGABYTE
 
-LIMITS: Final = npser.Limits(items=1 << 16)
+LIMITS: Final = npser.Limits()
+"""The promises are about the defaults."""
 
 MAX_INPUTS: Final = 4000
 MAX_INPUT_BYTES: Final = 4000

@@ -406,8 +406,8 @@ def test_kinds_and_leads_have_the_numbers_of_the_code() -> None:
 def test_numbers_in_the_text() -> None:
     text = " ".join(PAGE.split())
     size = 1000
-    assert "2^20 + 8 * size" in text
-    assert Limits().budget(size) == 2**20 + 8 * size
+    assert "2^14 + 8 * size" in text
+    assert Limits().budget(size) == 2**14 + 8 * size
     assert f"within containers: {MAX_DEPTH} (R5)" in text
     assert f"within each other: {MAX_NESTING} (R6)" in text
     assert f"payload := 0x{MAGIC:02X} | 0x{VERSION:02X} | u8 lead" in text
@@ -420,8 +420,8 @@ def test_numbers_of_envelopes_in_the_text() -> None:
     text = " ".join(PAGE.split())
     for code, name in ((EnvelopeCode.CHECKED, "checked"), (EnvelopeCode.SEALED, "sealed"), (EnvelopeCode.COMPRESSED, "compressed")):
         assert f'{name} := 0x{MAGIC:02X} | 0x{code:02X} "{chr(code)}" | u8 code | ' in text
-    assert "a size above 2^17 + 32 * k" in text
-    assert (Limits().inflated(0), INFLATION) == (2**17, 32)
+    assert "a size above 2^11 + 32 * k" in text
+    assert (Limits().inflated(0), INFLATION) == (2**11, 32)
     assert "a payload of up to 2^32 bytes" in text
     assert Limits().bytes == 2**32
     assert f"a key of less than {KEY_SIZE} bytes" in text

@@ -28,20 +28,20 @@ class Limits:
         Containers within containers.
     items : int
         Items that the payload may hold without storing at least one bit for each
-        (arithmetic sequences, constants, runs).
+        (arithmetic sequences, constants, runs). The largest that there are, deques, take 12 MB then.
     bytes : int
         The size of the payload, after decompression.
     expansion : int
         Such items that each byte of the payload adds to that budget.
 
     >>> Limits().budget(1000)
-    1056576
+    24384
     >>> Limits().inflated(1000)
-    163072
+    34048
     """
 
     depth: int = MAX_DEPTH
-    items: int = 1 << 20
+    items: int = 1 << 14
     bytes: int = 1 << 32
     expansion: int = 8
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import npser
-from npser import codec as codec_module
+from npser import wires
 from npser.envelope import layers, seal
 from npser.envelope.seal import Seal
 from npser.errors import DecodeError, SignatureError
@@ -199,8 +199,8 @@ def test_nothing_is_parsed_before_the_seal_fits(monkeypatch: pytest.MonkeyPatch)
 
         return call
 
-    monkeypatch.setattr(codec_module, "decode", spy("decode", codec_module.decode))
-    monkeypatch.setattr(codec_module, "open_layers", spy("open_layers", codec_module.open_layers))
+    monkeypatch.setattr(wires, "decode", spy("decode", wires.decode))
+    monkeypatch.setattr(wires, "open_layers", spy("open_layers", wires.open_layers))
     for code, layer in layers._LAYERS.items():
         monkeypatch.setitem(layers._LAYERS, code, layer._replace(open=spy("layer", layer.open)))
     for at in range(len(SEALED)):

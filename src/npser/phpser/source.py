@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 
 from npser.blocks.cursor import Cursor
 from npser.errors import DecodeError, LimitError, TruncatedError
+from npser.limits import Limits
 from npser.phpser.keys import array_key, property_name
-from npser.phpser.tags import VERSIONS
+from npser.phpser.tags import AFFINE_ITEMS, VERSIONS
 
 if TYPE_CHECKING:
-    from npser.limits import Limits
     from npser.phpser.objects import Target
     from npser.shapes.policy import Strings, Unknown
     from npser.types.allow import Allow
 
 __all__ = ["CHUNK", "MAX_LENGTH", "OPEN", "Frame", "Source"]
 
+
+AFFINE_FACTOR: Final = AFFINE_ITEMS // Limits().items
+"""Items of AFFINE runs for each that `Limits` allows: with the default, as many as phpser itself reads."""
 
 MAX_LENGTH: Final = 1 << 32
 """phpser refuses longer strings, and dictionaries of more of them."""
@@ -145,7 +148,7 @@ class Source(Cursor):
     def __init__(
         self, buf: memoryview, *, allow: Allow, limits: Limits, strings: Strings, unknown: Unknown = "placeholder"
     ) -> None:
-        super().__init__(buf, 0, None, limits.items)
+        super().__init__(buf, 0, None, limits.items * AFFINE_FACTOR)
         whole = buf.obj
         self.data: bytes = whole if type(whole) is bytes and len(whole) == len(buf) else bytes(buf)
         self.allow = allow
