@@ -809,9 +809,11 @@ def test_view_and_select() -> None:
     view = npser.view(data, classes=[Packed])
     assert view["a"][3].low == 3
     assert [each.low for each in view["a"][5:8]] == [5, 6, 7]
-    assert view["b"] is not None
-    assert view["c"][0].marks == "shared"
-    assert type(view["c"][1]) is Packed
+    assert view["b"].value().low == 7
+    assert view["b"].keys() == ("low", "marks")
+    assert view["b"]["marks"] == "shared"
+    assert view["c"].value()[0].marks == "shared"
+    assert type(view["c"].value()[1]) is Packed
     found = npser.loads(data, select=["b"])
     assert list(found) == ["b"]
     assert found["b"].low == 7

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import npser
-from npser.shapes import generated, templates
+from npser.shapes import build, generated, templates
 
 WIDTHS = (1, 2, 6, 7, 8, 29, 30, 128, 129, 300)
 HOSTILE = ("__class__", "__dict__", "__weakref__", "__init__", "a\nb", "'", '"]=1#', "", "\ud800", "f0", "o", "None", "x" * 10_000)
@@ -80,3 +80,22 @@ def test_attributes_are_stored_and_read_by_their_names() -> None:
     generated.fill_objects(names)(things, [[1, 2], [3, 4], [5, 6]])
     assert [vars(thing) for thing in things] == [{"a": 1, "f0": 3, "b c": 5}, {"a": 2, "f0": 4, "b c": 6}]
     assert generated.columns_of(names)(things) == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_names_that_stay_for_ever_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "NAMES_STAY", True)
+    monkeypatch.setattr(generated, "MAX_NAMES", 40)
+    monkeypatch.setattr(generated, "_size_bound", [0])
+    monkeypatch.setattr(generated, "_names_bound", set())
+    monkeypatch.setattr(build, "HOT_AFTER", 1)
+    build.SHAPES.clear()
+    for number in range(50):
+        rows = [{f"a key {number}": i, f"another key {number}": str(i)} for i in range(3)]
+        document = {f"only {number}": {"x": number}}
+        for value in (rows, document):
+            data = npser.dumps(value)
+            assert [npser.loads(data) for _ in range(4)] == [value] * 4
+    assert 0 < generated._size_bound[0] <= 40
+    assert sum(len(program.readers) for program in build.SHAPES.programs) < 4
+    assert generated.may_bind(("a key 0", "another key 0")), "what was bound once may be again"
+    build.SHAPES.clear()

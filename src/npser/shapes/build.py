@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from npser.blocks.sink import FREE_ITEMS
 from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
+from npser.shapes.built import Built
 from npser.shapes.cache import ShapeCache
 from npser.shapes.chains import break_chains, refuse_chains
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
@@ -60,6 +61,7 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
     Tag.ENUM: Enums.parse,
     Tag.STATE: States.parse,
     Tag.NAMED_TUPLE: NamedTuples.parse,
+    Tag.BUILT: Built.parse,
     Tag.UNION: Union.parse,
     Tag.REFERENCE: Reference.parse,
     Tag.OBJECT_ARRAY: ObjectArrays.parse,
@@ -167,8 +169,10 @@ def _meet(program: Program, key: bytes) -> int:
 def _compile(program: Program, key: bytes, signature: bytes) -> Reader | None:
     if not SHAPES.may_compile():
         return None
-    reader = program.readers[key] = compile_reader(program, signature)
-    SHAPES.add_generated(reader.generated)
+    reader = compile_reader(program, signature)
+    if reader is not None:
+        program.readers[key] = reader
+        SHAPES.add_generated(reader.generated)
     return reader
 
 

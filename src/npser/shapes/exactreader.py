@@ -17,7 +17,7 @@ from npser.columns.singles import form_of
 from npser.shapes.collector import pause, resume
 from npser.shapes.emit import SIGNATURE
 from npser.shapes.exact import NotExactError, exact_source
-from npser.shapes.generated import bind, compile_maker
+from npser.shapes.generated import bind, compile_maker, may_bind
 from npser.shapes.hot import PAUSED_BYTES, UNREAD
 from npser.shapes.leaves import count_codes
 from npser.shapes.node import Builder
@@ -156,6 +156,8 @@ def meet_exact(program: Program, shapes: ShapeCache, buf: memoryview, pos: int, 
 
 def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> ExactReader:
     generated, out = exact_source(program, signature, columns, mask)
+    if not may_bind(out.keys):
+        raise NotExactError
     make = compile_maker(
         generated,
         {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
     from npser.types.placeholder import Form
 
-__all__ = ["Stored", "find_class", "read_class"]
+__all__ = ["Stored", "find_class", "is_built", "read_class", "refuse_references"]
 
 
 class Stored(NamedTuple):
@@ -60,5 +60,20 @@ def find_class(b: Builder, stored: Stored, forms: tuple[Form, ...]) -> type | No
     schema = schema_of(cls)
     if schema is None or schema.form not in forms:
         name = show_name(stored.name)
+        if forms[0] == "built":
+            raise b.cursor.fail(f"{name} is built from its state; register its class with state= and build=")
         raise b.cursor.fail(f"{name} is stored as {forms[0]}, and the class of that name is none")
     return cls
+
+
+def is_built(cls: type) -> bool:
+    """Whether objects of a class are made out of their state."""
+    schema = schema_of(cls)
+    return schema is not None and schema.form == "built"
+
+
+def refuse_references(b: Builder, stored: Stored, now: str) -> None:
+    """Raise a `DecodeError` where other parts of the payload may refer to objects that are made only at the end."""
+    if b.references:
+        shown = show_name(stored.name)
+        raise b.cursor.fail(f"{shown} is {now} now, and other parts of the payload may refer to it")

@@ -8,6 +8,8 @@ steps through it and a traceback shows its line. This is the one place of the pa
 from __future__ import annotations
 
 import linecache
+import sys
+import threading
 import types
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
@@ -43,6 +45,7 @@ __all__ = [
     "fill_objects",
     "fill_slots",
     "forget",
+    "may_bind",
     "new_row_class",
 ]
 
@@ -57,6 +60,17 @@ MAX_DISPLAY = 15
 
 MAX_SHARED = 29
 """CPython shares up to 30 keys (SHARED_KEYS_MAX_SIZE, Objects/dictobject.c)."""
+
+
+NAMES_STAY = sys.version_info >= (3, 12)
+"""Whether names in code are immortal."""
+
+MAX_NAMES = 1 << 24
+"""Characters of names that code may ever be bound to: a thousand times what the key sets of a large program have."""
+
+_names_bound: set[int] = set()
+_size_bound = [0]
+_lock = threading.Lock()
 
 
 @lru_cache(maxsize=8 * MAX_COLUMNS)
@@ -82,8 +96,31 @@ def _filename(generated: Generated) -> str:
     return f"<npser generated: {generated.name}>"
 
 
+def may_bind(names: Sequence[str]) -> bool:
+    """Whether code may still be bound to these names.
+
+    CPython 3.12 and later never forget a name that code has had, and whoever writes payloads chooses the keys. So
+    there are only so many in the life of a process; what has names beyond that is built by loops.
+    """
+    if not NAMES_STAY:
+        return True
+    key = hash(tuple(names))
+    if key in _names_bound:
+        return True
+    size = sum(map(len, names))
+    with _lock:
+        if _size_bound[0] + size > MAX_NAMES:
+            return False
+        _size_bound[0] += size
+        _names_bound.add(key)
+    return True
+
+
 def bind(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
-    """The same function with the placeholders f0, f1, … replaced, as attribute names and as constants."""
+    """The same function with the placeholders f0, f1, … replaced, as attribute names and as constants.
+
+    Who calls this has asked `may_bind` before.
+    """
     assert isinstance(function, types.FunctionType)
     real = {f"f{i}": name for i, name in enumerate(names)}
     code = _rename(function.__code__, real)
@@ -124,7 +161,7 @@ def build_one(keys: tuple[str, ...]) -> Callable[[Sequence[Any]], dict[str, Any]
     >>> build_one(("id", "name"))([1, "a"])
     {'id': 1, 'name': 'a'}
     """
-    if not 0 < len(keys) <= MAX_COLUMNS:
+    if not 0 < len(keys) <= MAX_COLUMNS or not may_bind(keys):
         return lambda values: dict(zip(keys, values, strict=True))
     if can_share(keys):
         return bind(_maker(shared_one_template(len(keys)))(new_row_class()), keys)
@@ -139,7 +176,7 @@ def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], lis
     >>> build_rows(("id", "name"))([[1, 2], ["a", "b"]])
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
-    if not 0 < len(keys) <= MAX_COLUMNS:
+    if not 0 < len(keys) <= MAX_COLUMNS or not may_bind(keys):
         return partial(_rows_by_loop, keys)
     if can_share(keys):
         return bind(_maker(shared_rows_template(len(keys)))(new_row_class()), keys)
@@ -166,14 +203,14 @@ def build_lists(k: int) -> Callable[[Iterable[tuple[Any, ...]]], list[list[Any]]
 
 def fill_objects(names: tuple[str, ...]) -> Fill:
     """A function that sets the named attributes of objects from one column a name, with plain attribute stores."""
-    if not 0 < len(names) <= MAX_COLUMNS:
+    if not 0 < len(names) <= MAX_COLUMNS or not may_bind(names):
         return _fill_by_loop([partial(_store_attribute, name) for name in names])
     return bind(_maker(fill_template(len(names)))(), names)
 
 
 def fill_dicts(names: tuple[str, ...]) -> Fill:
     """The same, into the ``__dict__`` of each object."""
-    if not 0 < len(names) <= MAX_COLUMNS:
+    if not 0 < len(names) <= MAX_COLUMNS or not may_bind(names):
         return _fill_by_loop([partial(_store_item, name) for name in names])
     return bind(_maker(fill_dicts_template(len(names)))(), names)
 
@@ -204,6 +241,6 @@ def _fill_by_loop(setters: Sequence[Callable[[Any, Any], None]]) -> Fill:
 
 def columns_of(names: tuple[str, ...]) -> Callable[[Sequence[Any]], list[list[Any]]]:
     """A function from objects to one column a named attribute; AttributeError where one lacks it."""
-    if not 0 < len(names) <= MAX_COLUMNS:
+    if not 0 < len(names) <= MAX_COLUMNS or not may_bind(names):
         return lambda objects: [[getattr(thing, name) for thing in objects] for name in names]
     return bind(_maker(columns_template(len(names)))(), names)

@@ -18,7 +18,7 @@ from npser.columns.slotreader import CELLS, LISTS, SlotReader
 from npser.columns.slots import Singles, read_body, read_leaves, single_texts
 from npser.shapes.collector import pause, resume
 from npser.shapes.emit import has_bodies, reader_source, serves_any
-from npser.shapes.generated import bind, compile_maker
+from npser.shapes.generated import bind, compile_maker, may_bind
 from npser.shapes.node import Builder
 
 if TYPE_CHECKING:
@@ -126,9 +126,11 @@ def may_be_hot(program: Program) -> bool:
     return len(program.nodes) <= MAX_HOT_NODES and program.singles <= MAX_HOT_SINGLES
 
 
-def compile_reader(program: Program, signature: bytes) -> Reader:
-    """The function that builds a value of this shape and signature."""
+def compile_reader(program: Program, signature: bytes) -> Reader | None:
+    """The function that builds a value of this shape and signature; None where its keys are too many by now."""
     generated, out = reader_source(program, signature)
+    if not may_bind(out.keys):
+        return None
     make = compile_maker(
         generated,
         {

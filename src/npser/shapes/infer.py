@@ -39,8 +39,10 @@ from npser.shapes.records import place_objects, place_placeholders
 from npser.shapes.sequences import place_deques, place_lists, place_sets, place_slices, place_tuples
 from npser.shapes.tables import place_dicts
 from npser.shapes.tracking import TRACKED_TYPES
+from npser.stream.packable import Packable
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
+from npser.types.registry import OWN_TYPES
 from npser.types.schema import schema_of
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ PLACERS: Final[dict[type, Placer]] = {
     Repeat: place_repeats,
 }
 """Exact type of a container -> who writes a column of it. Other classes go by their schema."""
+
+OWN_TYPES.update(PLACERS, LEAF_TYPES)
 
 _SUBGROUPS: Final[dict[type, Callable[[Any], Hashable]]] = {
     defaultdict: lambda value: (defaultdict, id(value.default_factory)),
@@ -264,6 +268,8 @@ def _refusal(kind: type) -> str:
         hint = "np.asarray(value) would store it as a plain array"
     elif base is not None:
         hint = f"it is a subclass of {base.__name__}, which would not come back as itself"
+    elif Packable in kind.__mro__:
+        hint = "it has no class method unpack(stream) that reads its bytes back"
     else:
         hint = "it cannot be given back from its fields"
     return f"cannot encode {_named(kind)}: {hint}; pass default= to substitute it"

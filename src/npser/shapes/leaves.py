@@ -14,7 +14,7 @@ from npser.shapes.node import Node
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
@@ -23,10 +23,13 @@ __all__ = [
     "LeafRun",
     "Nothing",
     "OpenBatchError",
+    "Promise",
     "Reference",
     "Repeat",
     "Union",
+    "count_codes",
     "is_hashed_by_identity",
+    "kept",
     "place_fresh",
     "place_leaves",
     "place_nothing",
@@ -104,18 +107,30 @@ class Union(Node):
     def open(self, b: Builder, n: int) -> list[int]:
         """Count the instances of each code."""
         codes = self.stream(b).ints(n)
-        counts = [0] * self.children
-        if codes and (min(codes) < 0 or max(codes) >= self.children):
-            raise b.cursor.fail(f"code of a union out of range 0..{self.children - 1}")
-        for code in codes:
-            counts[code] += 1
-        b.counts += reversed(counts)
+        try:
+            b.counts += reversed(count_codes(codes, self.children))
+        except ValueError as error:
+            raise b.cursor.fail(str(error)) from None
         return codes
 
     def close(self, b: Builder, n: int, frame: list[int], columns: list[Any]) -> Any:
         """Each instance is the next one of its child."""
         parts = [iter(column) for column in columns]
         return list(map(next, map(parts.__getitem__, frame)))
+
+
+def count_codes(codes: Sequence[int], children: int) -> list[int]:
+    """How many instances of a union each of its children has; a ValueError for a code of none.
+
+    >>> count_codes([1, 0, 1], 3)
+    [1, 2, 0]
+    """
+    if codes and (min(codes) < 0 or max(codes) >= children):
+        raise ValueError(f"code of a union out of range 0..{children - 1}")
+    counts = [0] * children
+    for code in codes:
+        counts[code] += 1
+    return counts
 
 
 class Reference(Node):
@@ -131,6 +146,29 @@ class Reference(Node):
         if numbers and (min(numbers) < 0 or max(numbers) >= len(b.numbered)):
             raise b.cursor.fail(f"a reference to an object that is not among the {len(b.numbered)} before it")
         return [b.numbered[number] for number in numbers]
+
+    def close(self, b: Builder, n: int, frame: list[Any], columns: list[Any]) -> Any:
+        """What was promised is there by now."""
+        things = kept(frame)
+        if Promise in map(type, things):
+            raise b.cursor.fail("a reference to an object that is still being built")
+        return things
+
+
+class Promise:
+    """Stands for an object that has a number, and is there only when it is built."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self) -> None:
+        self.thing: Any = self
+
+
+def kept(things: list[Any]) -> list[Any]:
+    """The objects themselves for promises that were kept."""
+    if Promise not in map(type, things):
+        return things
+    return [thing.thing if type(thing) is Promise else thing for thing in things]
 
 
 class Repeat:
@@ -203,7 +241,7 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
         chosen(repeats),
         single=column.single and not fresh,
     )
-    _check_frozensets(w, again_column)
+    _check_complete(w, again_column)
     if not fresh:
         place_repeats(w, again_column)
         return
@@ -217,27 +255,29 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
 
 
 class OpenBatchError(Exception):
-    """A frozenset refers to an object of a batch that it is inside of, so a reader could not hash it yet.
+    """What must be complete refers to an object of a batch that it is inside of, so a reader could not make it yet.
 
     The objects must be written one by one: then each is complete before the next one begins.
     """
 
 
-def _check_frozensets(w: ShapeWriter, again: Column) -> None:
-    """Make sure that no frozenset refers to an object that is complete only after the frozenset."""
+def _check_complete(w: ShapeWriter, again: Column) -> None:
+    """Make sure that no frozenset, and no state that an object is built from, refers to what is complete only later."""
     numbers = {repeat.number for repeat in again.values}
     column = again.parent
-    if column is None or _hashed_by_identity(column):
+    if column is None or (not w.building and _hashed_by_identity(column)):
         return
-    matters, inside = True, False
+    matters, inside, what = True, False, ""
     while column is not None:
         matters = matters and not _hashed_by_identity(column)
-        inside = inside or (matters and set(map(type, column.values)) == {frozenset})
+        if not inside:
+            what = "the state of an object" if column in w.building else "a frozenset"
+            inside = column in w.building or (matters and set(map(type, column.values)) == {frozenset})
         batch = w.batches.get(column, ())
         if inside and any(number in batch for number in numbers):
             if not w.apart:
                 raise OpenBatchError
-            raise w.refuse(again, 0, "an object in a frozenset that it holds itself")
+            raise w.refuse(again, 0, f"an object in {what} that it holds itself")
         column = column.parent
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.shapes.built import build_objects, place_built, place_built_placeholders
 from npser.shapes.column import Column, at_field
 from npser.shapes.enums import place_enum_placeholders, place_enums
-from npser.shapes.gate import find_class, read_class
+from npser.shapes.gate import find_class, is_built, read_class, refuse_references
 from npser.shapes.leaves import place_fresh
 from npser.shapes.node import Node
 from npser.shapes.patterns import cut_patterns, group_patterns, open_patterns, split_columns, spread
@@ -22,7 +23,7 @@ from npser.shapes.tables import wants_columns
 from npser.tags import Node as Tag
 from npser.types.placeholder import Form, Placeholder
 from npser.types.schema import Schema, schema_of
-from npser.types.shown import show_name, show_step
+from npser.types.shown import show_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,7 @@ class Records(Node):
             for thing, row in zip(objects, rows, strict=True):
                 thing.fill(dict(zip(self.keys, row, strict=True)))
         elif objects is None:
-            objects = _build_tuples(self, b, cls, columns, n)
+            objects = _build_values(self, b, cls, columns, n)
         elif n:
             _fill_objects(self, b, cls, objects, self.keys, columns)
         return objects
@@ -107,8 +108,11 @@ def _fill_objects(
         _checked(b, cls, plan_objects(cls, tuple(fields))).apply([thing], cells)
 
 
-def _build_tuples(node: Records, b: Builder, cls: type, columns: list[Any], n: int) -> list[Any]:
-    """Named tuples out of their fields."""
+def _build_values(node: Records, b: Builder, cls: type, columns: list[Any], n: int) -> list[Any]:
+    """Named tuples out of their fields, or what is built out of the dict of its fields by now."""
+    if is_built(cls):
+        rows = zip(*columns, strict=True) if columns else [()] * n
+        return build_objects(b, cls, node.stored.version, [dict(zip(node.keys, row, strict=True)) for row in rows])
     upgrade = upgrade_of(cls, node.stored.version)
     if upgrade is None:
         build, dropped = plan_tuples(cls, node.keys)
@@ -128,13 +132,11 @@ def _allocate(node: Records | VariedRecords, b: Builder, n: int) -> Any:
     if wants_columns(node, b):
         return None
     name, version = node.stored
-    cls = find_class(b, node.stored, ("object", "named tuple", "state"))
+    cls = find_class(b, node.stored, ("object", "named tuple", "state", "built"))
     if cls is None:
         objects = [Placeholder(name, "object", {}, None, version) for _ in range(n)]
-    elif issubclass(cls, tuple):
-        if b.references:
-            shown = show_name(name)
-            raise b.cursor.fail(f"{shown} is a named tuple now, which other parts of the payload cannot refer to")
+    elif is_built(cls) or issubclass(cls, tuple):
+        refuse_references(b, node.stored, "built from its state" if is_built(cls) else "a named tuple")
         return cls, None
     else:
         objects = new_objects(cls, n)
@@ -170,12 +172,14 @@ class VariedRecords(Node):
         if wants_columns(self, b):
             return rows, None, []
         name, version = self.stored
-        cls = find_class(b, self.stored, ("object", "state"))
-        objects = (
-            [Placeholder(name, "object", {}, self.keys, version) for _ in range(n)]
-            if cls is None
-            else new_objects(cls, n)
-        )
+        cls = find_class(b, self.stored, ("object", "state", "built"))
+        if cls is None:
+            objects: list[Any] = [Placeholder(name, "object", {}, self.keys, version) for _ in range(n)]
+        elif is_built(cls):
+            refuse_references(b, self.stored, "built from its state")
+            objects = [{} for _ in range(n)]
+        else:
+            objects = new_objects(cls, n)
         b.numbered += objects
         return rows, cls, objects
 
@@ -188,8 +192,9 @@ class VariedRecords(Node):
         for thing, code in zip(objects, rows.codes, strict=True):
             members[code].append(thing)
         cells = cut_patterns(columns, rows, self.patterns)
+        builds = cls is not None and is_built(cls)
         upgrades = cls is not None and upgrade_of(cls, self.stored.version) is not None
-        if cls is not None and n and not upgrades:
+        if cls is not None and n and not upgrades and not builds:
             # fields that no object of this payload has must have defaults
             _checked(b, cls, plan_objects(cls, self.keys))
         for pattern, chosen, own in zip(self.patterns, members, cells, strict=True):
@@ -199,11 +204,14 @@ class VariedRecords(Node):
             if cls is None:
                 for at, thing in enumerate(chosen):
                     thing.fill({name: column[at] for name, column in zip(names, own, strict=True)})
+            elif builds:
+                for at, fields in enumerate(chosen):
+                    fields.update((name, column[at]) for name, column in zip(names, own, strict=True))
             elif upgrades:
                 _fill_objects(self, b, cls, chosen, names, own)
             else:
                 plan_objects(cls, names, complete=True).apply(chosen, own)
-        return objects
+        return build_objects(b, cls, self.stored.version, objects) if builds else objects
 
     def objects(self, frame: Any) -> list[Any]:
         """Those of the batch."""
@@ -225,9 +233,12 @@ class NamedTuples(Records):
         if wants_columns(self, b):
             return None
         name, version = self.stored
-        cls = find_class(b, self.stored, ("named tuple", "object"))
+        cls = find_class(b, self.stored, ("named tuple", "object", "built"))
         if cls is None:
             return None, [Placeholder(name, "named tuple", {}, None, version) for _ in range(n)]
+        if is_built(cls):
+            refuse_references(b, self.stored, "built from its state")
+            return cls, None
         return cls, None if issubclass(cls, tuple) else new_objects(cls, n)
 
 
@@ -245,7 +256,7 @@ def place_objects(w: ShapeWriter, column: Column, cls: type, schema: Schema) -> 
     elif schema.form == "named tuple":
         _place_named_tuples(w, column, schema)
     else:
-        place_fresh(w, column, place_states if schema.form == "state" else _place_records)
+        place_fresh(w, column, _PLACE_NUMBERED[schema.form])
 
 
 def _place_named_tuples(w: ShapeWriter, column: Column, schema: Schema) -> None:
@@ -364,9 +375,12 @@ def _place_object_placeholders(w: ShapeWriter, column: Column) -> None:
         _place_varied(w, column, first.stamp, first.keys, rows)
 
 
+_PLACE_NUMBERED: Final[dict[Form, Any]] = {"object": _place_records, "state": place_states, "built": place_built}
+
 _PLACE_FORM: Final[dict[Form, Any]] = {
     "object": lambda w, column: place_fresh(w, column, _place_object_placeholders),
     "named tuple": _place_tuple_placeholders,
     "state": lambda w, column: place_fresh(w, column, place_state_placeholders),
     "enum": place_enum_placeholders,
+    "built": lambda w, column: place_fresh(w, column, place_built_placeholders),
 }

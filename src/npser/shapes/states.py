@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from npser.shapes.built import build_objects
 from npser.shapes.column import at_item
-from npser.shapes.gate import find_class, read_class
+from npser.shapes.gate import find_class, is_built, read_class, refuse_references
 from npser.shapes.node import Node
 from npser.shapes.plans import new_objects, plan_objects, refuse_dropped, upgrade_of
 from npser.tags import Node as Tag
@@ -44,7 +45,10 @@ class States(Node):
         """Make the objects, empty."""
         self.pass_on(b, n)
         name, version = self.stored
-        cls = find_class(b, self.stored, ("state", "object"))
+        cls = find_class(b, self.stored, ("state", "object", "built"))
+        if cls is not None and is_built(cls):
+            refuse_references(b, self.stored, "built from its state")
+            return cls, None
         objects = (
             [Placeholder(name, "state", None, None, version) for _ in range(n)]
             if cls is None
@@ -56,6 +60,8 @@ class States(Node):
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Hand each object its state."""
         cls, objects = frame
+        if objects is None:
+            return build_objects(b, cls, self.stored.version, columns[0])
         for thing, state in zip(objects, columns[0], strict=True):
             if cls is None:
                 thing.fill(state)
@@ -65,7 +71,7 @@ class States(Node):
 
     def objects(self, frame: Any) -> list[Any]:
         """Those of the batch."""
-        return frame[1]  # type: ignore[no-any-return]
+        return frame[1] or []
 
     def step(self, _edge: int) -> str:
         """The state."""

@@ -63,6 +63,7 @@ class ShapeWriter:
         self.preserve = preserve
         self.apart = apart
         self.batches: dict[Column, range] = {}  # a column of objects -> their numbers
+        self.building: set[Column] = set()  # columns of objects that are complete only when they are built
         self.stack: list[Column] = []
         self.numbers: dict[int, int] = {}  # id of an object -> its number
         self.classes: dict[str, type] = {}  # wire name -> the class that has it in this payload
