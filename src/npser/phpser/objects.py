@@ -33,6 +33,7 @@ from npser.shapes.plans import plan_objects
 from npser.stream.packable import unpack
 from npser.types.placeholder import Placeholder
 from npser.types.schema import NoDefault, Schema, default_of, setter
+from npser.types.shown import show_name
 
 __all__ = ["OBJECTS", "Target", "finish"]
 
@@ -110,17 +111,19 @@ def _target(source: Source, forms: tuple[str, ...]) -> Target:
         target = source.targets[index] = _resolve(source, property_name(source.raw[index]))
     if target.schema is not None and target.schema.form not in forms:
         raise DecodeError(
-            f"{target.name} is stored as {forms[0]}, and the class of that name is {target.schema.form}", pos=start
+            f"{show_name(target.name)} is stored as {forms[0]}, and the class of that name is {target.schema.form}",
+            pos=start,
         )
     return target
 
 
 def _resolve(source: Source, name: str) -> Target:
+    shown = show_name(name)
     if not is_class_name(name):
-        raise source.fail(f"{name[:60]!r} is no name of a PHP class")
+        raise source.fail(f"{shown} is no name of a PHP class")
     folded = name.lower()
     if folded in INTERFACES:
-        raise source.fail(f"{name} is an interface, of which there are no objects")
+        raise source.fail(f"{shown} is an interface, of which there are no objects")
     if folded == STD_CLASS.lower():
         target = Target(name, types.SimpleNamespace, None)
         target.make = types.SimpleNamespace
@@ -129,21 +132,22 @@ def _resolve(source: Source, name: str) -> Target:
     if cls is None:
         if source.unknown == "refuse":
             raise ClassNotAllowedError(
-                f"the payload holds an object of {name}; pass classes={{{name!r}: ...}} with its class", pos=source.pos
+                f"the payload holds an object of {shown}; pass classes={{{shown!r}: ...}} with its class", pos=source.pos
             )
         return Target(name, None, None)
     schema = schema_for(cls)
     if cls.__flags__ & _IS_ABSTRACT:
-        raise source.fail(f"{name} is abstract: there are no objects of it")
+        raise source.fail(f"{shown} is abstract: there are no objects of it")
     if schema is None:
-        raise source.fail(f"{name} is allowed as {cls.__qualname__}, which is no class that PHP objects can become")
+        raise source.fail(f"{shown} is allowed as {cls.__qualname__}, which is no class that PHP objects can become")
     return Target(name, cls, schema)
 
 
 def _new(source: Source, target: Target, form: Any) -> Any:
     """An object without contents, with its number."""
     if target.cls is not None and target.cls is not types.SimpleNamespace and owns_bytes(target.cls):
-        raise source.fail(f"{target.name} is stored by its properties, and the class of that name owns its bytes")
+        shown = show_name(target.name)
+        raise source.fail(f"{shown} is stored by its properties, and the class of that name owns its bytes")
     made: Any = Placeholder(target.name, form, None) if target.make is None else target.make()
     _number(source, made)
     return made
@@ -159,7 +163,7 @@ def _number(source: Source, made: Any) -> None:
 
 def _open_object(source: Source) -> Frame:
     source.enter()
-    target = _target(source, ("object", "state"))
+    target = _target(source, ("object", "state", "built"))
     frame = Frame(source.count(2), _close_object, _at_property, key=Source.name, extra=target)
     frame.made = _new(source, target, "object")
     return frame
@@ -187,7 +191,7 @@ def _at_property(frame: Frame) -> str:
 def _open_slots(source: Source) -> Frame:
     source.enter()
     start = source.pos
-    target = _target(source, ("object", "state"))
+    target = _target(source, ("object", "state", "built"))
     n = source.count(1)
     known = target.declared
     if known is not None and n > len(known):
@@ -251,7 +255,8 @@ def _check(source: Source, cls: type, names: tuple[str, ...], columns: list[Any]
         allowed = demands.get(name)
         if allowed is not None and not allowed.issuperset(map(type, column)):
             wrong = next(type(value).__name__ for value in column if type(value) not in allowed)
-            raise source.fail(f"{cls.__qualname__}.{name} is declared otherwise and holds a value of type {wrong}")
+            where = f"{cls.__qualname__}.{show_name(name)}"
+            raise source.fail(f"{where} is declared otherwise and holds a value of type {wrong}")
 
 
 def _set(cls: type, names: tuple[str, ...], objects: list[Any], columns: list[Any]) -> None:
@@ -289,11 +294,11 @@ def _set_few(cls: type, schema: Schema, names: tuple[str, ...], objects: list[An
 
 def _open_magic(source: Source) -> Frame:
     source.enter()
-    target = _target(source, ("state", "object"))
+    target = _target(source, ("state", "object", "built"))
     if target.cls is types.SimpleNamespace:
-        raise source.fail(f"{target.name} has no __unserialize")
+        raise source.fail(f"{show_name(target.name)} has no __unserialize")
     if source.data[source.pos] not in ARRAY_TAGS:
-        raise source.fail(f"what {target.name}::__serialize gave is no array")
+        raise source.fail(f"what {show_name(target.name)}::__serialize gave is no array")
     frame = Frame(1, _close_magic, _at_state, extra=target)
     frame.made = _new(source, target, "state")
     return frame
@@ -310,7 +315,7 @@ def _close_magic(source: Source, frame: Frame) -> Any:
         if type(state) is list and not state:
             state = {}
         if type(state) is not dict or not all(type(name) is str for name in state):
-            raise source.fail(f"{target.name} has no __setstate__ and its state is no dict of attributes")
+            raise source.fail(f"{show_name(target.name)} has no __setstate__ and its state is no dict of attributes")
         _postpone(source, target, tuple(state), frame.made, list(state.values()))
         return frame.made
     finish(source)
@@ -332,7 +337,7 @@ def _read_legacy(source: Source) -> Any:
     """What a Serializable wrote, which a class with `pack` and `unpack` reads back. PHP reads null where it does not
     know the class, and so does this."""
     source.enter()
-    target = _target(source, ("object", "state"))
+    target = _target(source, ("object", "state", "built"))
     length = source.count(1)
     payload = bytes(source.take(length))
     made: Any = None
@@ -351,14 +356,14 @@ def _read_enum(source: Source) -> Any:
     target = _target(source, ("enum",))
     case = source.name()
     if target.cls is types.SimpleNamespace:
-        raise source.fail(f"{target.name} is no enum")
+        raise source.fail(f"{show_name(target.name)} is no enum")
     if target.cls is None:
         member: Any = Placeholder(target.name, "enum", case)
     else:
         members: Any = target.cls
         member = members.__members__.get(case)
         if member is None:
-            raise source.fail(f"{target.name} has no case {case[:60]!r}")
+            raise source.fail(f"{show_name(target.name)} has no case {show_name(case)!r}")
     _number(source, member)
     return member
 
