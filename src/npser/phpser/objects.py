@@ -132,7 +132,8 @@ def _resolve(source: Source, name: str) -> Target:
     if cls is None:
         if source.unknown == "refuse":
             raise ClassNotAllowedError(
-                f"the payload holds an object of {shown}; pass classes={{{shown!r}: ...}} with its class", pos=source.pos
+                f"the payload holds an object of {shown}; pass classes={{{shown!r}: ...}} with its class",
+                pos=source.pos,
             )
         return Target(name, None, None)
     schema = schema_for(cls)
