@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import npser
 import strategies
 from npser.shapes import build, cache, exactreader
-from npser.shapes.emit import ANY, SIGNATURE, reader_source
+from npser.shapes.emit import reader_source
+from npser.shapes.emitter import ANY, SIGNATURE
 from npser.shapes.hot import MAX_HOT_NODES
 from npser.tags import Kind
 from same import difference

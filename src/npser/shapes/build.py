@@ -6,6 +6,7 @@ closes them in reverse; see `node`. A shape that keeps coming back gets both loo
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import FREE_ITEMS
@@ -14,8 +15,9 @@ from npser.errors import DecodeError, LimitError
 from npser.shapes.built import Built
 from npser.shapes.cache import ShapeCache
 from npser.shapes.chains import break_chains, refuse_chains
+from npser.shapes.cold import COMMON, read_alone, read_slots
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
-from npser.shapes.emit import ANY, SIGNATURE
+from npser.shapes.emitter import ANY, SIGNATURE
 from npser.shapes.enums import Enums
 from npser.shapes.hot import UNREAD, compile_reader, may_be_hot
 from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
@@ -23,6 +25,7 @@ from npser.shapes.maps import Maps
 from npser.shapes.ndarrays import Arrays, ObjectArrays
 from npser.shapes.node import Builder, Program, read_shape
 from npser.shapes.ordered import close_in_order
+from npser.shapes.outline import outline_of
 from npser.shapes.records import NamedTuples, Records, VariedRecords
 from npser.shapes.sequences import Deques, Rows, Sequences
 from npser.shapes.states import States
@@ -93,13 +96,23 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
     """
     program = SHAPES.find(data, depth)
     if program is None:
+        outline = outline_of(data, depth, PARSERS)
         try:
-            program = read_shape(data, PARSERS, LeafRun, depth)
+            if outline is None:
+                program = read_shape(data, PARSERS, LeafRun, depth)
+            else:
+                nodes = partial(_read_nodes, data, depth)
+                program = Program(nodes, outline.singles, outline.columns, outline=outline)
         except DecodeError as error:
             error.pos = pos + (error.pos or 0)
             raise
         SHAPES.add(data, depth, program)
     return program
+
+
+def _read_nodes(data: bytes, depth: int) -> list[Node]:
+    """The nodes of a shape that has an outline, and so nothing that could be wrong."""
+    return read_shape(data, PARSERS, LeafRun, depth).nodes
 
 
 def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
@@ -111,9 +124,11 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
         raise
     if policy.numbers == "list" and policy.tables == "rows":
         reader = find_reader(program, kinds)
-        if reader is not None:
+        if reader is not None or program.outline is not None:
             budget = cursor.budget
             try:
+                if reader is None:
+                    return read_slots(program, kinds, numbers, slots, policy)
                 return reader.run(kinds, numbers, slots, policy)
             except Exception:  # the loops say what is wrong
                 slots.rewind()
@@ -122,7 +137,7 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
 
 
 def read_document(program: Program, buf: memoryview, pos: int, policy: Policy) -> Any:
-    """The value of a payload without columns, if a generated reader can do it alone.
+    """The value of a payload without columns, if a generated reader or the outline of its shape can do it alone.
 
     Parameters
     ----------
@@ -134,12 +149,17 @@ def read_document(program: Program, buf: memoryview, pos: int, policy: Policy) -
     object
         `UNREAD` where `build_value` has to.
     """
-    if program.columns or not program.readers or policy.numbers != "list" or policy.tables != "rows":
+    if program.columns or policy.numbers != "list" or policy.tables != "rows":
         return UNREAD
     start = pos + program.singles
     kinds = buf[pos:start].tobytes()
     reader = program.readers.get(kinds.translate(SIGNATURE))
-    return UNREAD if reader is None else reader.run_alone(buf, start, kinds, policy)
+    if reader is not None:
+        return reader.run_alone(buf, start, kinds, policy)
+    if program.outline is None or kinds.translate(None, COMMON):
+        return UNREAD
+    reader = find_reader(program, kinds)
+    return UNREAD if reader is not None else read_alone(program, buf, start, kinds, policy)
 
 
 def find_reader(program: Program, kinds: bytes) -> Reader | None:

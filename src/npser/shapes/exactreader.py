@@ -15,8 +15,9 @@ from npser.blocks.text import read_few
 from npser.columns import cutting
 from npser.columns.singles import form_of
 from npser.shapes.collector import pause, resume
-from npser.shapes.emit import SIGNATURE
-from npser.shapes.exact import NotExactError, exact_source
+from npser.shapes.emitter import SIGNATURE
+from npser.shapes.exact import exact_source
+from npser.shapes.exactcolumns import NotExactError
 from npser.shapes.generated import bind, compile_maker, may_bind
 from npser.shapes.hot import PAUSED_BYTES, UNREAD
 from npser.shapes.leaves import count_codes

@@ -17,7 +17,8 @@ from npser.columns.singles import TEXT, form_of
 from npser.columns.slotreader import CELLS, LISTS, SlotReader
 from npser.columns.slots import Singles, read_body, read_leaves, single_texts
 from npser.shapes.collector import pause, resume
-from npser.shapes.emit import has_bodies, reader_source, serves_any
+from npser.shapes.emit import reader_source
+from npser.shapes.emitter import has_bodies, serves_any
 from npser.shapes.generated import bind, compile_maker, may_bind
 from npser.shapes.node import Builder
 
@@ -123,7 +124,7 @@ class Reader:
 
 def may_be_hot(program: Program) -> bool:
     """Whether a shape is small enough for a function of its own."""
-    return len(program.nodes) <= MAX_HOT_NODES and program.singles <= MAX_HOT_SINGLES
+    return program.size <= MAX_HOT_NODES and program.singles <= MAX_HOT_SINGLES
 
 
 def compile_reader(program: Program, signature: bytes) -> Reader | None:

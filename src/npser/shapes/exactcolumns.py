@@ -1,0 +1,236 @@
+"""The lines that read one column, whose kind is known, out of the pools or out of a body.
+
+Strategy: an `ExactEmitter` knows which pools there are, so a choice between them is a few comparisons. A column of one
+value is a variable and no column, a column of steps is a range; both are made into a list only where one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from npser.blocks.sink import FREE_ITEMS
+from npser.columns.bodies import ARRAY, FIRST_BODY
+from npser.columns.kinds import READERS
+from npser.columns.pools import POOLS, TEXT
+from npser.columns.unpooled import FIRST_POOLED
+from npser.shapes.emitter import Context, Emitter
+from npser.tags import Kind
+
+__all__ = [
+    "BAD",
+    "POOL_FORMATS",
+    "POOL_NAMES",
+    "POOL_SIZES",
+    "ExactEmitter",
+    "NotExactError",
+    "emit_column",
+    "emit_ints",
+]
+
+POOL_NAMES: Final = ("u", "h", "i", "q", "d", "t")
+"""The variables of the pools; "a" and the number of a pool is the position in it, "w" how long it is."""
+
+POOL_FORMATS: Final = ("", "h", "i", "q", "d")
+POOL_SIZES: Final = (1, 2, 4, 8, 8)
+
+BAD = "    raise bad"
+
+
+class NotExactError(Exception):
+    """The shape has a node, or the payload a column, that is only read the usual way."""
+
+
+class ExactEmitter(Emitter):
+    """Collects the lines of one function, with what is known of the columns.
+
+    Attributes
+    ----------
+    kinds : bytes
+        Of the columns.
+    present : tuple of int
+        The pools that are there.
+    bodies : int
+        Columns so far that have bodies.
+    """
+
+    def __init__(self, signature: bytes, kinds: bytes, mask: int) -> None:
+        super().__init__(signature)
+        self.kinds = kinds
+        self.present = tuple(pool for pool in range(POOLS) if mask >> pool & 1)
+        self.bodies = 0
+
+    mismatch = "raise bad"
+
+    def seek(self, _column: int) -> None:
+        """Nothing: only nodes that read no columns are called through their `open`."""
+
+    def charge(self, n: Context) -> None:
+        """Draw instances from the budget, now: whoever comes next may make them."""
+        self.opens += [f"if {n} > {FREE_ITEMS}:", f"    budget -= {n}", "    if budget < 0:", "        raise bad"]
+
+    def draw(self, n: Context) -> None:
+        """Draw cells from the budget; the end looks whether it was enough."""
+        self.opens.append(f"budget -= {n}")
+
+    def item(self, name: str, kind: str, last: int = TEXT) -> None:
+        """Take the next item of the pool of a kind that is in a variable."""
+        self._choose(kind, last, lambda pool: [f"{name} = {POOL_NAMES[pool]}[a{pool}]", f"a{pool} += 1"])
+
+    def items(self, name: str, kind: str, n: str, last: int = TEXT) -> None:
+        """Take the next n items of the pool of a kind that is in a variable."""
+        self._choose(kind, last, lambda pool: self._cut(name, pool, n))
+
+    def _choose(self, kind: str, last: int, lines: Callable[[int], list[str]]) -> None:
+        word = "if"
+        for pool in self.present:
+            if pool <= last:
+                self.opens += [f"{word} {kind} == {FIRST_POOLED + pool}:", *[f"    {line}" for line in lines(pool)]]
+                word = "elif"
+        self.opens += ["else:", BAD] if word == "elif" else ["raise bad"]
+
+    def cut(self, name: str, pool: int, n: str) -> None:
+        """Take the next n items of a pool."""
+        self.opens += self._cut(name, pool, n) if pool in self.present else ["raise bad"]
+
+    def _cut(self, name: str, pool: int, n: str) -> list[str]:
+        return [f"e = a{pool} + {n}", f"{name} = {POOL_NAMES[pool]}[a{pool}:e]", f"a{pool} = e"]
+
+    def kind_byte(self, name: str) -> None:
+        """Take the next byte of the pool of u8."""
+        self.opens += [f"{name} = u[a0]", "a0 += 1"] if 0 in self.present else ["raise bad"]
+
+
+def emit_column(out: ExactEmitter, column: int, name: str, n: Context, make: str) -> None:
+    """A column as cells, or as a list where `make` is "list", under a name."""
+    kind = out.kinds[column]
+    emit = _CELLS.get(kind)
+    if emit is None:
+        emit = _emit_other if kind < FIRST_BODY else _emit_body
+    emit(out, kind, name, n, make)
+
+
+def emit_ints(out: ExactEmitter, column: int, name: str, n: Context) -> None:
+    """A column of ints of structure that are not negative, as a sequence."""
+    kind = out.kinds[column]
+    if kind not in _INT_KINDS:
+        raise NotExactError
+    emit_column(out, column, name, n, "list")
+    if kind == Kind.POOL_CONST:
+        scalar = out.scalars[name]
+        out.opens += [f"if type({scalar}) is not int or {scalar} < 0:", BAD]
+    if name in out.late:
+        out.opens += ["if budget < 0:", BAD, f"{name} = {out.late[name]}"]
+    if kind not in (Kind.POOL_U8, Kind.POOL_CONST):
+        out.opens += [f"if {name} and min({name}) < 0:", BAD]
+
+
+def _emit_constant(out: ExactEmitter, kind: int, name: str, n: Context, make: str) -> None:
+    out.draw(n)
+    _scalar(out, name, {Kind.NONE: "None", Kind.FALSE: "False"}.get(Kind(kind), "True"), n, make)
+
+
+def _scalar(out: ExactEmitter, name: str, scalar: str, n: Context, make: str) -> None:
+    out.scalars[name] = scalar
+    out.late[name] = f"[{scalar}] * {n}" if make else f"repeat({scalar}, {n})"
+
+
+def _emit_plain(out: ExactEmitter, kind: int, name: str, n: Context, make: str) -> None:
+    pool = kind - FIRST_POOLED
+    out.cut(name, pool, n)
+    if 0 < pool < TEXT:
+        out.opens.append(f"{name} = {name}.tolist()")
+    elif pool == 0 and make:
+        out.opens.append(f"{name} = [*{name}]")
+
+
+def _emit_bools(out: ExactEmitter, _kind: int, name: str, n: Context, make: str) -> None:
+    out.cut(name, 0, n)
+    out.opens.append(f"{name} = {make}(bools_of({name}))")
+
+
+def _emit_const(out: ExactEmitter, _kind: int, name: str, n: Context, make: str) -> None:
+    out.kind_byte("e")
+    scalar = f"{name}_x"
+    out.item(scalar, "e")
+    out.draw(n)
+    out.opens += [f"if {scalar} != {scalar}:", BAD]  # each NaN is an object of its own
+    _scalar(out, name, scalar, n, make)
+
+
+def _emit_steps(out: ExactEmitter, _kind: int, name: str, n: Context, make: str) -> None:
+    out.kind_byte("f")
+    out.kind_byte("e")
+    out.item("o", "f", TEXT - 2)
+    out.item("d_", "e", TEXT - 2)
+    out.draw(n)
+    out.opens += [f"if not d_ or not {-(1 << 63)} <= o + d_ * ({n} - 1) < {1 << 63}:", BAD]
+    out.opens.append(f"{name} = range(o, o + d_ * {n}, d_)")
+    if make:
+        out.late[name] = f"[*{name}]"
+
+
+def _emit_frame(out: ExactEmitter, _kind: int, name: str, n: Context, _make: str) -> None:
+    out.kind_byte("e")
+    out.item("o", "e", TEXT - 2)
+    out.cut(name, 0, n)
+    out.opens.append(f"{name} = frame_of(o, {name})")
+
+
+def _emit_codes(out: ExactEmitter, _kind: int, name: str, n: Context, make: str) -> None:
+    out.kind_byte("f")
+    out.kind_byte("o")
+    out.opens += [f"if f == {FIRST_POOLED + TEXT - 1}:", BAD]  # each float is an object of its own
+    out.items("d_", "f", "o")
+    out.cut(name, 0, n)
+    out.opens.append(f"{name} = {make}(codes_of(d_, {name}, o))")
+
+
+def _emit_decimals(out: ExactEmitter, _kind: int, name: str, n: Context, _make: str) -> None:
+    out.kind_byte("f")
+    out.kind_byte("o")
+    out.items(name, "f", n, TEXT - 2)
+    out.opens.append(f"{name} = decimals_of({name}, f, o)")
+
+
+def _emit_other(out: ExactEmitter, kind: int, name: str, n: Context, make: str) -> None:
+    if kind == Kind.POOL_COPIES:
+        raise NotExactError
+    pools = "".join(f"{POOL_NAMES[pool]}, " if pool in out.present else "none, " for pool in range(POOLS))
+    at = "".join(f"a{pool}, " if pool in out.present else "0, " for pool in range(POOLS))
+    after = "".join(f"a{pool}, " if pool in out.present else "e, " for pool in range(POOLS))
+    out.opens.append(f"{name}, ({after}), budget = other_cells({kind}, [{pools}], [{at}], {n}, budget)")
+    if make:
+        out.opens.append(f"{name} = {make}({name})")
+
+
+def _emit_body(out: ExactEmitter, kind: int, name: str, n: Context, _make: str) -> None:
+    reader = READERS.get(kind)
+    if reader is None or kind == ARRAY:
+        raise NotExactError
+    at = out.bodies
+    out.bodies += 1
+    out.opens.append(f"{name}, budget = read_span({out.bound(reader)}, buf, s{at}, s{at + 1}, {n}, budget)")
+
+
+_CELLS: Final[dict[int, Callable[[ExactEmitter, int, str, Context, str], None]]] = {
+    **dict.fromkeys((Kind.NONE, Kind.FALSE, Kind.TRUE), _emit_constant),
+    **{FIRST_POOLED + pool: _emit_plain for pool in range(POOLS)},
+    Kind.POOL_BOOL: _emit_bools,
+    Kind.POOL_CONST: _emit_const,
+    Kind.POOL_STEPS: _emit_steps,
+    Kind.POOL_FRAME: _emit_frame,
+    Kind.POOL_CODES: _emit_codes,
+    Kind.POOL_DECIMAL: _emit_decimals,
+}
+"""Kind -> who writes the lines that read such a column: into a variable of that name, as cells, or as a list."""
+
+_INT_KINDS: Final = frozenset(
+    {
+        *range(FIRST_POOLED, FIRST_POOLED + TEXT - 1),
+        Kind.POOL_STEPS,
+        Kind.POOL_FRAME,
+        Kind.POOL_CONST,
+        FIRST_BODY,
+    }
+)
