@@ -1,0 +1,10 @@
+"""The project's command line, as Django makes it."""
+
+import os
+import sys
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "teashop.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
