@@ -100,6 +100,7 @@ def test_many(cache: Any) -> None:
     assert cache.get("c") is None
 
 
+@pytest.mark.parametrize("cache", ["redis", "files", "memory", "compressed"], indirect=True)
 def test_ints_are_counted(cache: Any) -> None:
     cache.set("n", 5)
     assert (cache.inc("n"), cache.inc("n", 10), cache.dec("n", 3), cache.get("n")) == (6, 16, 13, 13)
@@ -107,6 +108,15 @@ def test_ints_are_counted(cache: Any) -> None:
     assert (cache.dec("other", 2), cache.get("other")) == (-2, -2)
     cache.set("flag", True)
     assert cache.get("flag") is True
+
+
+def test_with_a_key_ints_are_sealed_as_everything_is(redis_url: str, tmp_path: Path) -> None:
+    store = Store("redis", redis_url, tmp_path)
+    cache = store.ours(key=bytes(range(32)))
+    cache.set("n", 5)
+    assert store.read(cache, "n")[:1] == b"\xc1" and cache.get("n") == 5
+    store.write(cache, "n", b"7")
+    assert cache.get("n") is None, "anybody could have put it there"
 
 
 def test_the_rest_of_the_interface(cache: Any) -> None:

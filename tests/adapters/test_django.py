@@ -80,6 +80,7 @@ def test_many(cache: Any) -> None:
     assert cache.get("c") is None
 
 
+@pytest.mark.parametrize("cache", ["default", "serializer", "compressed"], indirect=True)
 def test_ints_are_counted(cache: Any, raw: Any) -> None:
     cache.set("n", 5)
     assert raw.get(cache.make_key("n")) == b"5"
@@ -90,6 +91,16 @@ def test_ints_are_counted(cache: Any, raw: Any) -> None:
     assert raw.get(cache.make_key("flag"))[:1] == b"\xc1"
     with pytest.raises(redis.ResponseError):
         cache.incr("flag")
+
+
+def test_with_a_key_ints_are_sealed_as_everything_is(raw: Any) -> None:
+    cache = caches["signed"]
+    cache.set("n", 5)
+    assert raw.get(cache.make_key("n"))[:1] == b"\xc1" and cache.get("n") == 5
+    with pytest.raises(redis.ResponseError):
+        cache.incr("n")
+    raw.set(cache.make_key("n"), b"7")
+    assert cache.get("n", "miss") == "miss", "anybody could have put it there"
 
 
 def test_the_rest_of_the_interface(cache: Any) -> None:

