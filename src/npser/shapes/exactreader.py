@@ -143,7 +143,7 @@ def meet_exact(program: Program, shapes: ShapeCache, buf: memoryview, pos: int, 
     program.exact[key] = met + 1
     if met + 1 < EXACT_AFTER:
         return
-    made = sum([type(reader) is ExactReader for reader in program.exact.values()])
+    made = sum([type(reader) is ExactReader for reader in list(program.exact.values())])  # others may add one
     if made >= MAX_EXACT or not shapes.may_compile():
         return
     try:
