@@ -61,6 +61,8 @@ VALUES: dict[str, Any] = {
     "large ints": [{"a": 2**40 + i * 3, "b": -(2**20) - i % 90} for i in range(30)],
     "maps": [{str(i): i, str(i + 1): i} for i in range(300)],
     "special floats": [{"a": float("inf"), "b": -0.0, "c": 1e300 * i} for i in range(20)],
+    "slices and empty dicts": {"one": slice(1, 2, 3), "of": [(slice(i, None), {}) for i in range(9)], "no": {}, "l": [{}] * 3},
+    "sets, one each": {"set": {1, 2}, "frozenset": frozenset("ab"), "tuple": (1, 2), "named": Box((1,)), "list": [1, 2, 3]},
     "bytes": [{"a": bytes([i]), "b": 2**70 + i} for i in range(20)],
 }
 

@@ -120,9 +120,9 @@ def _check(out: ExactEmitter) -> list[str]:
 
 def _emit_of(place: Place) -> Emit:
     emit = _EMITTERS.get(type(place.node))
-    if emit is None or not (place.node.single or is_plain(place) or type(place.node) is Sequences):
+    if emit is None:
         raise NotExactError
-    return emit
+    return emit if is_plain(place) or type(place.node) is Sequences else emit_any
 
 
 def _emit_leaves(out: Emitter, place: Place) -> list[Context]:
