@@ -491,9 +491,9 @@ def constants(columns: int, n: int) -> bytes:
 
 
 def test_columns_out_of_nothing_have_one_budget() -> None:
-    data = constants(40, 3000)
+    data = constants(40, 300)
     compare(view(data), npser.loads(data))
-    limits = npser.Limits(items=60_000, expansion=0)
+    limits = npser.Limits(items=6_000, expansion=0)
     with pytest.raises(LimitError):
         npser.loads(data, limits=limits)
     found = view(data, limits=limits)
@@ -501,7 +501,7 @@ def test_columns_out_of_nothing_have_one_budget() -> None:
         with pytest.raises(LimitError):
             ask()
     for i in range(40):  # each question has one of its own
-        assert len(found[f"c{i}"]) == 3000
+        assert len(found[f"c{i}"]) == 300
     assert len(selected(data, ["c0", "c1"], limits=limits)) == 2
     with pytest.raises(LimitError):
         selected(data, list(found.columns), limits=limits)

@@ -212,8 +212,9 @@ def frame_of(base: int, offsets: bytes) -> list[int]:
 def _frame(pools: PoolReader, n: int) -> list[int]:
     kind = pools.item(U8)
     base = pools.take_kind(kind, I64)
+    offsets = pools.take(U8, n)
     try:
-        return frame_of(base, pools.take(U8, n))
+        return frame_of(base, offsets)
     except ValueError as error:
         raise pools.cursor.fail(str(error)) from None
 
@@ -255,8 +256,9 @@ def decimals_of(ints: Any, kind: int, digits: int) -> list[float]:
 
 def _decimal(pools: PoolReader, n: int) -> list[float]:
     kind, digits = pools.take(U8, 2)
+    ints = pools.take(pools.pool(kind, I64), n)
     try:
-        return decimals_of(pools.take(pools.pool(kind, I64), n), kind, digits)
+        return decimals_of(ints, kind, digits)
     except ValueError as error:
         raise pools.cursor.fail(str(error)) from None
 

@@ -68,8 +68,9 @@ class VariedRows(NamedTuple):
 
 def open_patterns(node: Node, b: Builder, n: int, patterns: Sequence[Pattern]) -> VariedRows:
     """Read a node's slot of n pattern codes and push how many instances have each key."""
+    codes = node.stream(b).ints(n)
     try:
-        rows, counts = count_patterns(node.stream(b).ints(n), patterns, node.children)
+        rows, counts = count_patterns(codes, patterns, node.children)
     except ValueError as error:
         raise b.cursor.fail(str(error)) from None
     b.counts += reversed(counts)
