@@ -39,16 +39,22 @@ from npser.types.placeholder import Placeholder
 from npser.types.registry import register, unregister
 
 if TYPE_CHECKING:
+    from npser.inspection.advise import Advice, advise
+    from npser.inspection.compare import Comparison, compare
+    from npser.inspection.diff import Difference, diff
     from npser.inspection.report import Report, inspect
 
 __version__ = "0.1.0"
 
 __all__ = [
     "MISSING",
+    "Advice",
     "BinaryStream",
     "ClassNotAllowedError",
     "Codec",
+    "Comparison",
     "DecodeError",
+    "Difference",
     "EncodeError",
     "FileStream",
     "ForeignBytesError",
@@ -67,11 +73,14 @@ __all__ = [
     "Unpackable",
     "View",
     "__version__",
+    "advise",
     "aiter_frames",
     "aiter_values",
     "codegen",
+    "compare",
     "concat",
     "decode_into",
+    "diff",
     "digest",
     "dump",
     "dumps",
@@ -94,10 +103,25 @@ __all__ = [
 ]
 
 
+_LOOKING = {
+    "Advice": "advise",
+    "Comparison": "compare",
+    "Difference": "diff",
+    "Report": "report",
+    "advise": "advise",
+    "compare": "compare",
+    "diff": "diff",
+    "inspect": "report",
+    "load_ipython_extension": "magics",
+}
+"""Name -> the module of `npser.inspection` that has it."""
+
+
 def __getattr__(name: str) -> Any:
     """What is only for looking at payloads is imported when it is asked for; a cache never does."""
-    if name not in ("Report", "inspect"):
+    if name not in _LOOKING:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from npser.inspection import report
+    from npser.inspection import advise, compare, diff, magics, report
 
-    return getattr(report, name)
+    modules = {"advise": advise, "compare": compare, "diff": diff, "magics": magics, "report": report}
+    return getattr(modules[_LOOKING[name]], name)

@@ -1,4 +1,4 @@
-"""Running Python in a process of its own, where what is imported already does not count."""
+"""Running Python in a process of its own, where what is imported already does not count; and a Redis."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import sys
 from collections.abc import Callable
 
 import pytest
+
+from servers import redis_server, redis_url
+
+__all__ = ["redis_server", "redis_url", "run_python"]
 
 
 @pytest.fixture

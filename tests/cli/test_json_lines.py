@@ -104,7 +104,12 @@ def test_a_container_is_written_once() -> None:
     assert list(json_lines(value)) == ["[1]", '{"$same":"$[0]"}', '{"$same":"$"}']
 
 
-@pytest.mark.parametrize("name", values.MAKERS)
+def test_what_is_built_from_its_state_is_its_state() -> None:
+    found = npser.loads(npser.dumps(npser.Placeholder("shop:Gauge", "built", {"low": 1, "marks": (2,)}, version=3)))
+    assert list(json_lines(found)) == ['{"$object":"shop:Gauge@3","value":{"low":1,"marks":{"$tuple":[2]}}}']
+
+
+@pytest.mark.parametrize("name", [name for name in values.MAKERS if name != "class/built"])  # it is registered here
 def test_everything_that_can_be_read_can_be_printed(name: str) -> None:
     value = npser.loads(npser.dumps(values.MAKERS[name](7)))
     for line in json_lines(value):

@@ -102,6 +102,20 @@ def test_arrays_count_elements() -> None:
     assert only(report, "$['b'][*]").dtype == "int8"
 
 
+def test_arrays_in_parts() -> None:
+    dice = np.random.default_rng(1)
+    rows = np.array([dice.integers(0, 50 * (i + 1), 20_000) for i in range(6)])
+    for value, path in ((rows, "$"), (np.asfortranarray(rows.T), "$"), (list(rows), "$[*]")):
+        report = npser.inspect(npser.dumps(value))
+        part = only(report, path)
+        assert report.error is None
+        assert part.encoding.endswith("PARTS")
+        assert (part.count, part.raw) == (120_000, 960_000)
+        parts = [below for _, below in part.walk() if below.role == "part"]
+        assert [below.count for below in parts] == [20_000] * 6
+        assert sum(below.nbytes for below in parts) < part.nbytes < 1.01 * sum(below.nbytes for below in parts)
+
+
 def test_a_body_stored_twice_costs_once() -> None:
     report = npser.inspect(npser.dumps({"a": 2**600, "b": 2**600}))
     assert only(report, "$['a']").nbytes == 80

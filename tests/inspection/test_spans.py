@@ -13,9 +13,9 @@ import npser
 import strategies
 import values
 from golden.corpus import Vector, load
+from inspection.tiles import check_tiles, check_whole
 from npser.columns.arraydata import DataForm
 from npser.inspection import arrayspans, blockspans, columnspans, intchunks, layers, nodespans, poolspans, spans, why
-from npser.inspection.pieces import tile
 from npser.inspection.slotspans import MAX_SLOTS
 from npser.limits import Limits
 from npser.shapes import build
@@ -24,31 +24,6 @@ from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, TextC
 from test_structure import every_node
 
 VECTORS = [vector for vector in load() if vector.is_for_here]
-
-
-def check_tiles(data: bytes) -> npser.Report:
-    """The spans of the payload, and those of each envelope, lie end to end; the parts add up."""
-    report = npser.inspect(data)
-    layered = [(layer.nbytes, list(tile(layer.piece))) for layer in report.layers]
-    for size, found in [*layered, (report.size, list(report.spans()))]:
-        at = 0
-        for span in found:
-            assert span.start == at and span.stop > at and span.nbytes == span.stop - at
-            at = span.stop
-        assert at == size
-        assert sum(span.nbytes for span in found) == size
-    assert sum(part.nbytes for part in report.leaves()) == report.size
-    assert sum(part.nbytes for part in report.root.children) == report.size
-    assert all(part.nbytes >= 0 and part.raw >= 0 for part in report.parts())
-    return report
-
-
-def check_whole(data: bytes) -> npser.Report:
-    report = check_tiles(data)
-    assert report.error is None
-    assert not any("unread" in span.what for span in report.spans())
-    assert not any("unread" in part.path for part in report.leaves())
-    return report
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=str)
@@ -167,6 +142,21 @@ def test_many_columns_are_bounded(name: str) -> None:
     more = [part for part in report.leaves() if part.path == "(more columns)"]
     assert len(more) == 1
     assert more[0].count > 0
+
+
+def test_a_million_columns_are_passed_over_exactly() -> None:
+    """Plain numbers beyond those that are told apart: in bulk, and with the same sums."""
+    n = 1_000_000
+    size = bytes([n & 0x7F | 0x80, n >> 7 & 0x7F | 0x80, n >> 14])
+    kinds = bytes([0, 1, 2, 3, 4, 5, 6, 7] * (n // 8))
+    data = payload(b"\x08" + size + bytes(n), kinds + b"\x01" * (n // 8 * 23) + b"\0")
+    report = check_tiles(data)
+    assert report.error is None
+    (more,) = [part for part in report.leaves() if part.path == "(more columns)"]
+    told = [part for part in report.leaves() if part.path.startswith("$")]
+    assert more.count + sum(part.count for part in told) == n
+    assert more.nbytes + sum(part.nbytes for part in told) == n // 8 * 23
+    assert more.raw + sum(part.raw for part in told) == n // 8 * (5 * 8 + 3)
 
 
 def test_a_count_of_items_out_of_nothing_is_refused() -> None:

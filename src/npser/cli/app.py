@@ -18,10 +18,10 @@ from rich.syntax import Syntax
 
 import npser
 from npser.cli.cells import Types
-from npser.cli.codegen import generated_source
 from npser.cli.convert import Sizes as Converted
 from npser.cli.convert import pack as pack_file
 from npser.cli.convert import unpack as unpack_file
+from npser.cli.convert import values_of
 from npser.cli.demo import demo as run_demo
 from npser.cli.formats import FormatName
 from npser.cli.json_lines import json_lines
@@ -31,12 +31,15 @@ from npser.cli.looking import (
     as_tree,
     as_usage,
     as_why,
-    map_bytes,
     open_report,
     usage_rows,
     verdict,
 )
 from npser.cli.refusal import ConvertError
+from npser.cli.stored import Pickles
+from npser.cli.survey import headline, survey_redis
+from npser.cli.weighing import Peer, advise_file, code_of, compare_file, diff_files
+from npser.cli.weighing import as_json as found_as_json
 from npser.errors import NpserError
 from npser.inspection.report import Report
 
@@ -100,7 +103,7 @@ def pack(
     ] = None,
     types: Annotated[Types, typer.Option(help="CSV: numbers where that loses nothing, or all text.")] = Types.INFER,
 ) -> None:
-    """Convert a JSON, JSON lines, CSV or .npy file into an npser file."""
+    """Convert a JSON, JSON lines, CSV or .npy file into an npser file: long files of rows into frames of many rows."""
     with _one_line_errors():
         _report(source, target, pack_file(source, target, name=name, types=types))
 
@@ -162,10 +165,11 @@ def tree(file: _File, *, sizes: _SizesOption = Sizes.EXACT, lines: _Lines = 200,
 
 @app.command()
 def cat(file: _File) -> None:
-    """Print a payload as JSON lines: a line an item of a list. What JSON lacks is {"$tuple": [...]} and the like."""
+    """Print a payload, or frames, as JSON lines: a line an item. What JSON lacks is {"$tuple": [...]} and the like."""
     with _one_line_errors():
-        for line in json_lines(npser.loads(map_bytes(file))):
-            typer.echo(line)
+        for value in values_of(file):
+            for line in json_lines(value):
+                typer.echo(line)
 
 
 @app.command()
@@ -178,14 +182,90 @@ def verify(file: _File) -> None:
             raise typer.Exit(1)
 
 
+_Seconds = Annotated[float, typer.Option(help="Time to measure for.", min=0)]
+_From = Annotated[FormatName | None, typer.Option("--from", help="The format of FILE; else its first bytes or suffix.")]
+_AnyFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="An npser, JSON, JSON lines, CSV or .npy file; - is standard input.")
+]
+
+
+@app.command()
+def compare(
+    file: _AnyFile,
+    *,
+    against: Annotated[list[Peer] | None, typer.Option(help="A codec to compare with; may be given again.")] = None,
+    seconds: _Seconds = 2.0,
+    sizes: _SizesOption = Sizes.EXACT,
+    name: _From = None,
+    json: _Json = False,
+) -> None:
+    """Show what other codecs make of a value: bytes, times, and what does not come back as it was."""
+    with _one_line_errors():
+        peers = None if against is None else [str(peer.value) for peer in against]
+        found = compare_file(file, against=peers, seconds=seconds, name=name)
+        typer.echo(found_as_json(found) if json else found.to_text(sizes=sizes))
+        if found["npser"].wrong:
+            raise typer.Exit(1)
+
+
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="An npser file; - is standard input.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another; - is standard input.")],
+    *,
+    sizes: _SizesOption = Sizes.EXACT,
+    json: _Json = False,
+) -> None:
+    """Show what changed in size between two payloads, by path."""
+    with _one_line_errors():
+        found = diff_files(before, after)
+        typer.echo(found_as_json(found) if json else found.to_text(sizes=sizes))
+        if found.before.error is not None or found.after.error is not None:
+            raise typer.Exit(1)
+
+
+@app.command()
+def advise(file: _AnyFile, *, seconds: _Seconds = 5.0, name: _From = None, json: _Json = False) -> None:
+    """Say what would make a value smaller or faster to read, with figures that are measured here."""
+    with _one_line_errors():
+        found = advise_file(file, seconds=seconds, name=name)
+        typer.echo(found_as_json(found) if json else repr(found))
+
+
 @app.command()
 def codegen(
-    cls: Annotated[str, typer.Argument(metavar="MODULE:CLASS", help="The class, as in shop.models:Order.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODULE:CLASS|FILE",
+            help="The class, as in shop.models:Order; or an npser file; - is standard input.",
+        ),
+    ],
 ) -> None:
-    """Print the reader and writer that npser generates for a class."""
+    """Print the reader and writer that npser generates for a class, or the reader for the shape of a payload."""
     with _one_line_errors():
-        source = generated_source(cls)
+        source = code_of(what)
     if sys.stdout.isatty():
         Console().print(Syntax(source, "python"))
     else:
         typer.echo(source, nl=not source.endswith("\n"))
+
+
+@app.command()
+def redis(
+    url: Annotated[str, typer.Argument(metavar="URL", help="redis://host:6379/0, rediss://…, unix://…")],
+    pattern: Annotated[str, typer.Argument(metavar="[PATTERN]", help="The keys, as SCAN matches them.")] = "*",
+    *,
+    keys: Annotated[int, typer.Option("--keys", help="Keys to look at, up to so many.", min=1)] = 1000,
+    nbytes: Annotated[int, typer.Option("--bytes", help="Bytes of values to read, up to so many.", min=0)] = 1 << 28,
+    pickles: Annotated[
+        Pickles, typer.Option("--pickles", help="trust: load them, which runs what they say.")
+    ] = Pickles.LEAVE,
+    sizes: _SizesOption = Sizes.EXACT,
+    lines: _Lines = 40,
+    json: _Json = False,
+) -> None:
+    """Sample a Redis (SCAN, read-only): bytes by prefix and codec, and what npser would make of them."""
+    with _one_line_errors():
+        found, about = survey_redis(url, pattern, keys=keys, nbytes=nbytes, pickles=pickles)
+        typer.echo(found.to_json(**about) if json else f"{headline(found, about)}\n{found.to_text(sizes, lines)}")

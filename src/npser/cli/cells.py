@@ -14,7 +14,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Final
 
-__all__ = ["COLUMN_RULES", "Cell", "Types", "cell_text", "infer", "text"]
+__all__ = ["COLUMN_RULES", "Cell", "Types", "as_numbers", "cell_text", "infer", "text"]
 
 Cell = int | float | str | None
 """What one cell becomes."""
@@ -40,10 +40,21 @@ def infer(cells: list[str]) -> list[Cell]:
     >>> infer(["007", "1"]), infer(["1.50"]), infer(["nan"]), infer(["", "x"]), infer([""])
     (['007', '1'], ['1.50'], ['nan'], ['', 'x'], [''])
     """
-    present = [cell for cell in cells if cell]
-    numbers = _numbers(present) if present else None
+    numbers = as_numbers(cells) if any(cells) else None
+    return text(cells) if numbers is None else numbers
+
+
+def as_numbers(cells: list[str]) -> list[Cell] | None:
+    """(n,) str -> numbers, and None for empty cells; None where any cell is text.
+
+    So parts of a column can be looked at one by one: it is one of numbers if all its parts are, and any has a number.
+
+    >>> as_numbers(["1", "", "2.5"]), as_numbers(["", ""]), as_numbers(["1", "x"]) is None
+    ([1, None, 2.5], [None, None], True)
+    """
+    numbers = _numbers([cell for cell in cells if cell])
     if numbers is None:
-        return text(cells)
+        return None
     following = iter(numbers)
     return [next(following) if cell else None for cell in cells]
 

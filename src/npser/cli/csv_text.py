@@ -12,15 +12,16 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-from npser.cli.cells import COLUMN_RULES, Types, cell_text
+from npser.cli.batches import Batch, Source, batches
+from npser.cli.cells import COLUMN_RULES, Cell, Types, as_numbers, cell_text, text
 from npser.cli.progress import watched
 from npser.cli.refusal import ConvertError
 
-__all__ = ["read_csv", "write_csv"]
+__all__ = ["csv_frames", "csv_pieces", "read_csv", "write_csv"]
 
 
 NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
@@ -42,22 +43,82 @@ def read_csv(text: str, types: Types) -> object:
     >>> read_csv("id,name\\n", Types.INFER)
     {'id': [], 'name': []}
     """
-    header, rows = _parse(text)
+    rows = _parse(watched(io.StringIO(text, newline=""), "reading rows", len(text)))
+    header = next(rows)
+    return _table(header, list(rows), [COLUMN_RULES[types]] * len(header))
+
+
+Rule = Callable[[list[str]], list[Cell]]
+
+_NO_ROWS: Final[Batch[list[str]]] = Batch([], more=False)
+
+
+def _table(header: list[str], rows: list[list[str]], rules: list[Rule]) -> object:
+    """The rows as dicts; they are taken out of `rows` on the way, so as not to stand twice in memory."""
     if not rows:
         return {name: [] for name in header}
-    rule = COLUMN_RULES[types]
-    columns = [rule(list(cells)) for cells in zip(*rows, strict=True)]
+    cells = list(zip(*rows, strict=True))
+    rows.clear()
+    columns = [rule(list(column)) for rule, column in zip(rules, cells, strict=True)]
     return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _parse(text: str) -> tuple[list[str], list[list[str]]]:
-    lines = io.StringIO(text, newline="")
-    reader = csv.reader(watched(lines, "reading rows", len(text)), strict=True)
+def csv_frames(source: Source, types: Types, frame_rows: int) -> Iterator[object]:
+    """What `read_csv` gives, in parts of so many rows at most, of which one is in memory at a time.
+
+    The rule of a column depends on all its cells. So where there is more than one part, the file is read twice: first
+    to see which columns are numbers, and then for the rows.
+    """
+    rules: list[Rule] = []
+    if types is Types.INFER:
+        header, parts = _parts(source, "looking at the columns", frame_rows)
+        first = next(parts, _NO_ROWS)
+        if not first.more:
+            yield _table(header, first.items, [COLUMN_RULES[types]] * len(header))
+            return
+        rules = _rules(header, first.items, parts)
+        del first
+    header, parts = _parts(source, "packing rows", frame_rows)
+    rules = rules or [text] * len(header)
+    empty = True
+    for part in parts:
+        empty = False
+        yield _table(header, part.items, rules)
+    if empty:
+        yield _table(header, [], rules)
+
+
+def _parts(source: Source, label: str, frame_rows: int) -> tuple[list[str], Iterator[Batch[list[str]]]]:
+    lines = source.lines("", label)
+    rows = _parse(lines)
+    return next(rows), batches(rows, frame_rows, lines)
+
+
+def _rules(header: list[str], rows: list[list[str]], parts: Iterator[Batch[list[str]]]) -> list[Rule]:
+    """The rule of each column, out of all its parts."""
+    numbers, filled = [True] * len(header), [False] * len(header)
+    while rows:
+        for at, column in enumerate(zip(*rows, strict=True)):
+            numbers[at] = numbers[at] and as_numbers(list(column)) is not None
+            filled[at] = filled[at] or any(column)
+        rows.clear()
+        rows = next(parts, _NO_ROWS).items
+    return [_as_numbers if both == (True, True) else text for both in zip(numbers, filled, strict=True)]
+
+
+def _as_numbers(cells: list[str]) -> list[Cell]:
+    return as_numbers(cells) or []
+
+
+def _parse(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The header and then the rows."""
+    reader = csv.reader(lines, strict=True)
     try:
         with _cells_of_any_length():
             header = next(reader, [])
             _check_header(header)
-            return header, list(_rows(reader, header))
+            yield header
+            yield from _rows(reader, header)
     except csv.Error as error:
         raise ConvertError(f"not valid CSV: {error}", line=reader.line_num) from error
 
@@ -104,8 +165,8 @@ def write_csv(value: object) -> str:
     """
     for is_form, table in FORMS:
         if is_form(value):
-            header, rows = table(value)
-            return _print(header, rows)
+            header, rows = table(value, 0)
+            return "".join((_header_line(header), *_row_lines(header, rows, 0)))
     raise ConvertError("CSV holds a list of dicts or a dict of columns, and this value is neither: try --to json")
 
 
@@ -117,15 +178,32 @@ def _is_columns(value: object) -> bool:
     return type(value) is dict and bool(value) and all(type(column) is list for column in value.values())
 
 
-def _rows_table(rows: list[dict[object, object]]) -> tuple[list[object], Iterator[list[object]]]:
-    header = list(rows[0])
-    for i, row in enumerate(rows):
+def csv_pieces(parts: Iterable[object]) -> Iterator[str]:
+    """The text of a table whose rows come in parts. Raises ConvertError where they are none."""
+    header: list[object] | None = None
+    done = 0
+    for part in parts:
+        if not _is_rows(part):
+            raise ConvertError(f"CSV holds rows that are dicts, and $[{done}] is none: try --to json")
+        names, rows = _rows_table(part, done, header)  # type: ignore[arg-type]
+        if header is None:
+            header = names
+            yield _header_line(header)
+        yield "".join(_row_lines(header, rows, done))
+        done += len(part)  # type: ignore[arg-type]
+
+
+def _rows_table(
+    rows: list[dict[object, object]], start: int, header: list[object] | None = None
+) -> tuple[list[object], Iterator[list[object]]]:
+    header = list(rows[0]) if header is None else header
+    for i, row in enumerate(rows, start):
         if list(row) != header:
             raise ConvertError(f"$[{i}] has other keys than $[0], or in another order, so this is no CSV table")
     return header, (list(row.values()) for row in rows)
 
 
-def _columns_table(columns: dict[object, list[object]]) -> tuple[list[object], Iterator[list[object]]]:
+def _columns_table(columns: dict[object, list[object]], _start: int) -> tuple[list[object], Iterator[list[object]]]:
     if len(set(map(len, columns.values()))) > 1:
         raise ConvertError("the columns are not equally long, so this is no CSV table")
     return list(columns), (list(row) for row in zip(*columns.values(), strict=True))
@@ -139,18 +217,20 @@ FORMS: Final[tuple[tuple[Callable[[object], bool], Table], ...]] = (
 """How to tell a form of table, and how to take it apart."""
 
 
-def _print(header: list[object], rows: Iterator[list[object]]) -> str:
+def _header_line(header: list[object]) -> str:
     for name in header:
         if type(name) is not str:
             raise ConvertError(f"a CSV header holds text, and {name!r} is {type(name).__name__}")
-    lines = [_line(list(map(str, header)))]
-    for i, row in enumerate(rows):
+    return _line(list(map(str, header)))
+
+
+def _row_lines(header: list[object], rows: Iterator[list[object]], start: int) -> Iterator[str]:
+    for i, row in enumerate(rows, start):
         cells = [text for text in map(cell_text, row) if text is not None]
         if len(cells) != len(row):
             name, cell = next(pair for pair in zip(header, row, strict=True) if cell_text(pair[1]) is None)
             raise ConvertError(f"$[{i}][{name!r}] is {type(cell).__name__}, which no CSV cell holds")
-        lines.append(_line(cells))
-    return "".join(lines)
+        yield _line(cells)
 
 
 def _line(cells: list[str]) -> str:

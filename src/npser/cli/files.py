@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from npser.cli.refusal import ConvertError
+from npser.stream.writer import StreamWriter
 
-__all__ = ["STANDARD", "read_bytes", "shown_name", "write_bytes"]
+__all__ = ["STANDARD", "frames_to", "read_bytes", "reason", "shown_name", "write_bytes", "writing"]
 
 STANDARD = "-"
 """The name that means standard input where bytes are read, and standard output where they are written."""
@@ -38,27 +39,46 @@ def read_bytes(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == STANDARD else Path(name).read_bytes()
     except OSError as error:
-        raise ConvertError(_reason(error), source=shown_name(name, "standard input")) from error
+        raise ConvertError(reason(error), source=shown_name(name, "standard input")) from error
 
 
 def write_bytes(name: str, data: bytes) -> None:
     """Write a whole file, or to standard output for '-'. Raises ConvertError where it cannot be written."""
-    if name == STANDARD:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
+    with writing(name) as file:
+        file.write(data)
+
+
+@contextmanager
+def writing(name: str) -> Iterator[BinaryIO]:
+    """A file to write to, or standard output for '-'; one that is replaced is there when it is whole."""
     try:
         target = Path(os.path.realpath(name))
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            target.write_bytes(data)
-            return
-        with _renamed_when_whole(target) as file:
-            file.write(data)
+        if name == STANDARD:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        elif _is_special(target):
+            with target.open("wb") as file:
+                yield file
+        else:
+            with _renamed_when_whole(target) as file:
+                yield file
     except OSError as error:
-        raise ConvertError(_reason(error), source=name) from error
+        raise ConvertError(reason(error), source=shown_name(name, "standard output")) from error
 
 
-def _reason(error: OSError) -> str:
+@contextmanager
+def frames_to(name: str) -> Iterator[StreamWriter]:
+    """The same for frames."""
+    with writing(name) as file, StreamWriter(file, sync="buffer") as writer:
+        yield writer
+
+
+def _is_special(target: Path) -> bool:
+    return target.exists() and not stat.S_ISREG(target.stat().st_mode)
+
+
+def reason(error: OSError) -> str:
+    """What the system says, for a message."""
     return (error.strerror or str(error)).lower()
 
 

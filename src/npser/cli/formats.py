@@ -6,19 +6,27 @@ row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
+from npser.cli.batches import Source
 from npser.cli.cells import Types
-from npser.cli.csv_text import read_csv, write_csv
-from npser.cli.json_text import read_json, read_json_lines, write_json, write_json_lines
+from npser.cli.csv_text import csv_frames, csv_pieces, read_csv, write_csv
+from npser.cli.json_text import (
+    json_line_frames,
+    json_line_pieces,
+    read_json,
+    read_json_lines,
+    write_json,
+    write_json_lines,
+)
 from npser.cli.npy_file import read_npy, write_npy
 from npser.cli.refusal import ConvertError
 
-__all__ = ["FORMATS", "Format", "FormatName", "format_of"]
+__all__ = ["FORMATS", "Format", "FormatName", "format_of", "text_bytes"]
 
 
 class FormatName(StrEnum):
@@ -32,11 +40,16 @@ class FormatName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: the suffixes that mean it, its bytes to a value, and a value to its bytes."""
+    """A file format: the suffixes that mean it, its bytes to a value, and a value to its bytes.
+
+    Formats of rows also have `frames`, from a file to lists of so many rows, and `pieces`, from such lists to text.
+    """
 
     suffixes: tuple[str, ...]
     read: Callable[[bytes, Types], object]
     write: Callable[[object], bytes]
+    frames: Callable[[Source, Types, int], Iterator[object]] | None = None
+    pieces: Callable[[Iterable[list[Any]]], Iterator[str]] | None = None
 
 
 def _text(data: bytes) -> str:
@@ -56,9 +69,15 @@ FORMATS: Final[dict[FormatName, Format]] = {
         (".jsonl", ".ndjson"),
         lambda data, _: read_json_lines(_text(data)),
         lambda value: write_json_lines(value).encode(),
+        lambda source, _, rows: json_line_frames(source, rows),
+        json_line_pieces,
     ),
     FormatName.CSV: Format(
-        (".csv",), lambda data, types: read_csv(_text(data), types), lambda value: _csv_bytes(write_csv(value))
+        (".csv",),
+        lambda data, types: read_csv(_text(data), types),
+        lambda value: text_bytes(write_csv(value)),
+        csv_frames,
+        csv_pieces,
     ),
     FormatName.NPY: Format((".npy",), lambda data, _: read_npy(data), write_npy),
 }
@@ -66,7 +85,8 @@ FORMATS: Final[dict[FormatName, Format]] = {
 SUFFIXES: Final = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
 
 
-def _csv_bytes(text: str) -> bytes:
+def text_bytes(text: str) -> bytes:
+    """UTF-8, or a ConvertError: JSON spells what has none, CSV cannot."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable, Iterator
 from math import isfinite, isinf
 from typing import Final
 
+from npser.cli.batches import Source, batches
 from npser.cli.json_places import first_refused_line
 from npser.cli.progress import busy, watched
 from npser.cli.refusal import ConvertError
 
-__all__ = ["read_json", "read_json_lines", "write_json", "write_json_lines"]
+__all__ = ["json_line_frames", "json_line_pieces", "read_json", "read_json_lines", "write_json", "write_json_lines"]
 
 
 class _RefusedError(ValueError):
@@ -73,8 +75,23 @@ def read_json_lines(text: str) -> list[object]:
     >>> read_json_lines('{"a": 1}\\n\\n[2]\\n')
     [{'a': 1}, [2]]
     """
-    lines = watched(io.StringIO(text, newline="\n"), "reading lines", len(text))
-    return [_parse(line, first_line=i) for i, line in enumerate(lines, start=1) if line.strip()]
+    return list(_values(watched(io.StringIO(text, newline="\n"), "reading lines", len(text))))
+
+
+def _values(lines: Iterable[str]) -> Iterator[object]:
+    return (_parse(line, first_line=i) for i, line in enumerate(lines, start=1) if line.strip())
+
+
+def json_line_frames(source: Source, frame_rows: int) -> Iterator[object]:
+    """What `read_json_lines` gives, in parts of so many values at most, of which one is in memory at a time."""
+    lines = source.lines("\n", "packing lines")
+    empty = True
+    for part in batches(_values(lines), frame_rows, lines):
+        empty = False
+        yield part.items
+        del part  # not held while the next one is read
+    if empty:
+        yield []
 
 
 def _parse(text: str, *, first_line: int) -> object:
@@ -110,8 +127,16 @@ def write_json_lines(value: object) -> str:
     return "".join(map(_print, value))
 
 
-def _print(value: object) -> str:
-    refusal = _not_json(value)
+def json_line_pieces(parts: Iterable[list[object]]) -> Iterator[str]:
+    """The same for a list that comes in parts."""
+    done = 0
+    for part in parts:
+        yield "".join(_print(value, f"$[{at}]") for at, value in enumerate(part, done))
+        done += len(part)
+
+
+def _print(value: object, path: str = "$") -> str:
+    refusal = _not_json(value, path)
     if refusal is not None:
         raise ConvertError(refusal)
     try:
@@ -133,9 +158,9 @@ def _encodable(text: str) -> bool:
 PLAIN: Final = frozenset({type(None), bool, int, str})
 
 
-def _not_json(value: object) -> str | None:
+def _not_json(value: object, whole: str) -> str | None:
     """The path and type of a part that JSON would not give back as it is; None where there is none."""
-    stack: list[tuple[object, str]] = [(value, "$")]
+    stack: list[tuple[object, str]] = [(value, whole)]
     while stack:
         part, path = stack.pop()
         kind = type(part)

@@ -65,15 +65,10 @@ def as_json(report: Report) -> str:
 
 
 def as_why(report: Report, most: int = 5) -> str:
-    """For the largest blocks, what else they could have been."""
+    """For the largest blocks, as far as they are quickly weighed, what else they could have been."""
     lines = []
-    for part in report.top(most):
-        try:
-            why = report.why(part)
-        except NpserError:
-            continue
-        if why is not None:
-            lines += [clip(_name(part), WIDTH), clip(f"    {why}", WIDTH)]
+    for part, why in report.reasons(most):
+        lines += [clip(_name(part), WIDTH), clip(f"    {why}", WIDTH)]
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """Looking into payloads without building their values: where the bytes go, and why.
 
 Strategy: `spans` walks a payload and tiles it, `parts` makes a tree of places out of that, `report` is what a caller
-gets. Comparing with other serializers and drawing pictures will stand beside `report`, on the same parts.
+gets. Beside it stand `diff` of two reports, `compare` with other serializers, `advise`, and `plots`.
 """
 
 from __future__ import annotations

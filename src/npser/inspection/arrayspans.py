@@ -15,6 +15,7 @@ import numpy as np
 from npser.blocks.cursor import Cursor
 from npser.columns.arraydata import ALIGNED_BYTES, ALIGNMENT, DataForm
 from npser.columns.dtypes import read_dtype
+from npser.errors import TruncatedError
 from npser.inspection.blockspans import (
     chunks_of,
     ones_of,
@@ -112,9 +113,9 @@ def _shown(dtypes: list[Dtype]) -> str:
     return text if len(text) <= SHOWN_DTYPE else text[: SHOWN_DTYPE - 1] + "…"
 
 
-def _data(piece: Piece, cursor: Cursor, base: int, dtype: Dtype, count: int) -> None:
+def _data(piece: Piece, cursor: Cursor, base: int, dtype: Dtype, count: int, without: int = -1) -> None:
     form = cursor.u8()
-    if form not in FORMS:
+    if form not in FORMS or form == without:
         raise cursor.fail(f"no such form of elements: {form}")
     piece.code = DataForm(form)
     piece.label = piece.code.name
@@ -139,12 +140,31 @@ def _texts(piece: Piece, cursor: Cursor, _base: int, dtype: Dtype, count: int) -
     piece.raw = walk_text(piece, cursor, count, "elements").raw
 
 
+def _parts(piece: Piece, cursor: Cursor, base: int, dtype: Dtype, count: int) -> None:
+    parts = cursor.uvarint()
+    if parts < 2 or count % parts:
+        raise cursor.fail(f"{parts} parts of {count} elements")
+    sizes = np.frombuffer(taken(piece, cursor, 8 * parts, "bytes of each part"), "<u8").tolist()
+    if sum(sizes) > cursor.left:
+        raise TruncatedError(f"parts of {sum(sizes)} bytes, {cursor.left} left", pos=cursor.pos)
+    for size in sizes:
+        stop = cursor.pos + size
+        part = _one_of(piece, cursor, "part", count // parts)
+        try:
+            _data(part, cursor, base, dtype, count // parts, DataForm.PARTS)
+        finally:
+            part.stop = cursor.pos
+        if cursor.pos != stop:
+            raise cursor.fail(f"a part that ends {abs(stop - cursor.pos)} bytes before or after its place")
+
+
 FORMS: Final[dict[int, Callable[[Piece, Cursor, int, Dtype, int], object]]] = {
     DataForm.RAW: _raw,
     DataForm.INTS: lambda piece, cursor, _base, _dtype, count: walk_ints(piece, cursor, count, "elements"),
     DataForm.FLOATS: lambda piece, cursor, _base, _dtype, count: walk_floats(piece, cursor, count, "elements"),
     DataForm.TEXT: _texts,
     DataForm.BITS: lambda piece, cursor, _base, _dtype, count: walk_bits(piece, cursor, count, "elements"),
+    DataForm.PARTS: _parts,
 }
 """Form -> how elements are stored; total."""
 

@@ -118,7 +118,7 @@ def _dict(cursor: Cursor, n: int, depth: int) -> Chunks:
     for codes in _chunks(cursor, n, depth + 1):
         if codes.size:
             _check(codes, distinct.size, "dictionary entry")
-            yield distinct.take(codes)
+            yield distinct.take(codes, mode="clip")  # they were checked, and taking does so five times slower
 
 
 def _patched(cursor: Cursor, n: int, depth: int) -> Chunks:
@@ -186,7 +186,7 @@ def coded_total(chunks: Chunks, sizes: NDArray[np.int64]) -> int:
     for chunk in chunks:
         if chunk.size:
             _check(chunk, sizes.size, "dictionary entry")
-            out += int(sizes.take(chunk).sum())
+            out += int(sizes.take(chunk, mode="clip").sum())
     return out
 
 

@@ -19,6 +19,7 @@ from npser.blocks.sink import FREE_ITEMS
 from npser.errors import DecodeError
 from npser.inspection.intchunks import counts, total
 from npser.shapes.build import PARSERS
+from npser.shapes.built import Built
 from npser.shapes.enums import Enums
 from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
 from npser.shapes.maps import Maps
@@ -38,6 +39,9 @@ __all__ = ["COUNTS", "MAX_NODES", "NodeWalk", "ShapeNotes", "open_shape"]
 
 MAX_NODES = 1 << 15
 """Nodes that are told apart."""
+
+LEAVES_AT_ONCE = 1 << 12
+"""Single leaves that are passed over in one step, when no more of them are told apart."""
 
 
 class ShapeNotes:
@@ -185,8 +189,12 @@ Count: TypeAlias = Callable[[NodeWalk, Any, int], None]
 
 def _leaves(w: NodeWalk, node: LeafRun, n: int) -> None:
     take, single, edge = w.slots.take, node.single, node.edge
-    for item in range(node.width):
-        take(node, edge + item, "", n, single=single)
+    for start in range(0, node.width, LEAVES_AT_ONCE):
+        k = min(LEAVES_AT_ONCE, node.width - start)
+        if single and w.slots.skip(k):
+            continue
+        for item in range(start, start + k):
+            take(node, edge + item, "", n, single=single)
 
 
 def _nothing(w: NodeWalk, _node: Nothing, n: int) -> None:
@@ -282,6 +290,7 @@ COUNTS: Final[dict[type[Node], Count]] = {
     VariedRecords: _patterns,
     NamedTuples: _passes,
     States: _passes,
+    Built: _passes,
     Enums: _members,
     Union: _union,
     Reference: _reference,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from npser.inspection.spans import Walked
     from npser.shapes.node import Node
 
-__all__ = ["Part", "build_parts", "clip", "plain"]
+__all__ = ["SHOWN_PATH", "SHOWN_STEP", "Part", "build_parts", "clip", "plain"]
 
 SHOWN_STEP = 80
 SHOWN_PATH = 240

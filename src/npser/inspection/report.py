@@ -8,24 +8,32 @@ its encoding, is answered when it is asked and costs nothing before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.decoder import open_buffer
 from npser.errors import NpserError
 from npser.inspection.html import draw_html
 from npser.inspection.layers import Layer, open_envelopes
 from npser.inspection.parts import Part, build_parts, plain
+from npser.inspection.phpspans import walk_phpser
 from npser.inspection.pieces import Span, tile
 from npser.inspection.spans import Walked, walk_payload
 from npser.inspection.text import draw_report
 from npser.inspection.why import Why, explain
 from npser.limits import Limits
+from npser.phpser.tags import VERSIONS
 from npser.tags import MAGIC
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Report", "inspect"]
 
 DEEPEST = 100
 """Levels of `to_dict`: what nests deeper, JSON libraries refuse."""
+
+MAX_WEIGHED_ITEMS, MAX_WEIGHED_RAW = 1 << 17, 1 << 21
+"""What `reasons` weighs: so many items and plain bytes, all blocks together, which takes some tens of milliseconds."""
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -110,11 +118,10 @@ class Report:
         self.nbytes = len(data)
         self.layers: tuple[Layer, ...] = opened.layers
         self._payload = payload if payload is not None else memoryview(b"")
-        self.wire, self.note, self._walked = _walk(self._payload, limits)
+        self.wire, self.note, self._walked, self.root = _walk(self._payload, limits)
         found = self._walked.error if payload is not None else None
         self.error: NpserError | None = opened.error or found
         self.size = len(self._payload)
-        self.root = build_parts(self._walked)
         self.raw = self.root.raw
         self.shape_bytes = sum(part.nbytes for part in self.root.children if part.path == "(shape)")
 
@@ -153,6 +160,23 @@ class Report:
         """
         return None if part.block is None else explain(self._payload, part.block)
 
+    def reasons(self, n: int = 8) -> Iterator[tuple[Part, Why]]:
+        """For the n largest parts, why they are stored so, as far as that is quickly weighed.
+
+        Blocks of very many items, and damaged ones, are left out: `why` takes the time that it takes.
+        """
+        items, raw = MAX_WEIGHED_ITEMS, MAX_WEIGHED_RAW
+        for part in self.top(n):
+            if part.block is None or part.count > items or part.raw > raw:
+                continue
+            items, raw = items - part.count, raw - part.raw
+            try:
+                why = self.why(part)
+            except NpserError:
+                continue
+            if why is not None:
+                yield part, why
+
     def to_rows(self) -> list[dict[str, object]]:
         """A flat table: a dict of figures for each part, in the order of the tree, with its depth."""
         return [{"depth": depth} | _figures(part) for depth, part in self.root.walk()]
@@ -170,6 +194,12 @@ class Report:
             "error": None if self.error is None else plain(str(self.error)),
             "parts": _nested(self.root),
         }
+
+    def plot(self, *, top: int = 20) -> Figure:
+        """A picture: an icicle of the payload, and a bar for each of its `top` largest columns. Needs matplotlib."""
+        from npser.inspection.plots import plot_report
+
+        return plot_report(self, top=top)
 
     def __repr__(self) -> str:
         return draw_report(self)
@@ -196,19 +226,11 @@ def _nested(root: Part) -> dict[str, object]:
     return top
 
 
-def _walk(payload: memoryview, limits: Limits) -> tuple[str, str, Walked]:
-    """The wire, what is to be said, and what the walk found."""
+def _walk(payload: memoryview, limits: Limits) -> tuple[str, str, Walked, Part]:
+    """The wire, what is to be said, what the walk found, and the parts."""
     first = payload[0] if len(payload) else None
-    if first in PHPSER:
-        return "phpser", "a payload of phpser: what is inside is not told apart yet", _as_a_whole(payload)
-    return "npser" if first == MAGIC else "", "", walk_payload(payload, limits)
-
-
-PHPSER: Final = (1, 2)
-"""First bytes of the other wire, which has no spans yet."""
-
-
-def _as_a_whole(payload: memoryview) -> Walked:
-    walked = Walked(payload)
-    walked.root.gap = ""
-    return walked
+    if first in VERSIONS:
+        walked, root, note = walk_phpser(payload, limits)
+        return "phpser", note, walked, root
+    walked = walk_payload(payload, limits)
+    return "npser" if first == MAGIC else "", "", walked, build_parts(walked)

@@ -8,6 +8,8 @@ number, slots are still walked but no longer told apart, so a payload of a milli
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from npser.blocks.cursor import Cursor
@@ -19,6 +21,7 @@ from npser.errors import DecodeError, TruncatedError
 from npser.inspection.blockspans import chunks_of
 from npser.inspection.columnspans import DTYPES, walk_body
 from npser.inspection.intchunks import repeated
+from npser.inspection.labels import distinct_of, label_of
 from npser.inspection.pieces import Piece
 from npser.inspection.poolspans import TAKES, Pools
 from npser.tags import Kind
@@ -36,6 +39,9 @@ MAX_SLOTS = 1 << 15
 
 FIRST_POOLED: Final = int(Kind.POOL_U8)
 NUMBER_SIZES: Final = {3: 1, 4: 2, 5: 4, 6: 8, 7: 8}
+NUMBERS: Final = bytes(range(TEXT_KIND))
+"""The kinds of singles that have no text: None, bools, and those above."""
+
 STRUCTURE: Final = frozenset({"lengths", "codes", "patterns", "numbers", "dimensions", "ndims"})
 """Roles whose values the walk needs."""
 
@@ -237,6 +243,25 @@ class Slots:
             self.all.append(slot)
         return slot
 
+    def skip(self, k: int) -> bool:
+        """Pass over k single leaves at once: if no slot is told apart any more, and all of them are plain numbers."""
+        at = self._next_kind[True]
+        kinds = self._kinds[at : at + k]
+        if len(self.all) < MAX_SLOTS or kinds.translate(None, NUMBERS):
+            return False
+        numbers = sum(map(kinds.count, NUMBER_SIZES))
+        nbytes = sum(size * kinds.count(kind) for kind, size in NUMBER_SIZES.items())
+        deque(islice(self._numbers, numbers), maxlen=0)
+        self._next_kind[True] = at + k
+        self._number_at += nbytes
+        self.owned["numbers"] += nbytes
+        rest = self.rest
+        rest.slots += k
+        rest.n += k
+        rest.raw += 8 * numbers + (k - numbers)
+        rest.nbytes += nbytes
+        return True
+
     def ints(self, slot: Slot) -> Chunks:
         """The values of a slot of structure."""
         if slot.error is not None:
@@ -359,29 +384,3 @@ class Slots:
             if piece is not None:
                 piece.children.sort(key=lambda child: child.start)
                 piece.gap = "header"
-
-
-MAIN: Final = ("ints", "doubles", "bits", "text", "bytes", "data", "elements", "those present", "microseconds", "days")
-WITHIN: Final = ("differences", "codes", "base", "integers", "elements")
-
-
-def label_of(body: Piece) -> str:
-    """How the items of a body are encoded, from the outside in: ``DELTA + FRAME 8``."""
-    parts = [body.label] if body.label else []
-    piece: Piece | None = next((child for what in MAIN for child in body.children if child.what == what), None)
-    while piece is not None and len(parts) < 4:
-        if piece.label:
-            parts.append(piece.label)
-        within = next((child for child in piece.children if child.what in (*MAIN, *WITHIN)), None)
-        piece = within if within is not None and (within.code is not None or within.children) else None
-    return " + ".join(parts)
-
-
-def distinct_of(body: Piece) -> int | None:
-    """The entries of the dictionary that a body of strings is, if it is one."""
-    for child in body.children:
-        if child.distinct is not None:
-            return child.distinct
-        if child.what in ("those present", "data"):
-            return distinct_of(child)
-    return None

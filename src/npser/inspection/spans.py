@@ -16,9 +16,10 @@ from npser.errors import DecodeError, LimitError, NpserError, TruncatedError
 from npser.foreign import recognise
 from npser.inspection.blockspans import walk_int_body
 from npser.inspection.columnspans import DTYPES, walk_body
+from npser.inspection.labels import distinct_of, label_of
 from npser.inspection.nodespans import NodeWalk, ShapeNotes, open_shape
 from npser.inspection.pieces import Piece, Span, tile
-from npser.inspection.slotspans import NUMBER_SIZES, Slot, Slots, distinct_of, label_of
+from npser.inspection.slotspans import NUMBER_SIZES, Slot, Slots
 from npser.limits import Limits
 from npser.shapes.node import Program
 from npser.tags import MAGIC, VERSION, IntCode, Kind, Lead

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from npser.inspection.parts import Part
     from npser.inspection.report import Report
 
-__all__ = ["SIZES", "WIDTH", "draw_report", "exact", "human", "label_below", "summary_lines", "what_of"]
+__all__ = ["SIZES", "WIDTH", "draw_report", "exact", "human", "label_below", "summary_lines", "times", "what_of"]
 
 WIDTH = 100
 LINES = 48
@@ -62,11 +62,15 @@ def label_below(part: Part, parent: Part | None) -> str:
         return part.role
     if parent is not None and parent.path and part.path.startswith(parent.path) and part.path != parent.path:
         return part.path[len(parent.path) :]
+    if parent is not None and part.path == parent.path and part.kind:
+        return f"as {part.dtype or part.kind}"  # one of the kinds that stand at this place
     return part.path or "payload"
 
 
 def what_of(part: Part) -> str:
     """The encoding of leaves; of containers what they are."""
+    if not part.path:
+        return ""
     if part.is_leaf and part.encoding:
         return part.encoding
     name = part.dtype.rpartition(":")[2] if not part.is_leaf else ""
@@ -103,7 +107,6 @@ def draw_report(report: Report, *, lines: int = LINES, sizes: str = "exact", blo
             out.append(_left_out(shown, size_text))
             continue
         part = shown.part
-        ratio = part.ratio
         out.append(
             _row(
                 "  " * min(shown.depth, DEEPEST) + label_below(part, parent),
@@ -111,7 +114,7 @@ def draw_report(report: Report, *, lines: int = LINES, sizes: str = "exact", blo
                 f"{part.count:,}" if part.count else "",
                 size_text(part.nbytes),
                 f"{part.share:.1%}",
-                _times(ratio),
+                times(part.ratio),
             )
         )
         if shown.left_out:
@@ -122,7 +125,12 @@ def draw_report(report: Report, *, lines: int = LINES, sizes: str = "exact", blo
     return "\n".join(out)
 
 
-def _times(ratio: float | None) -> str:
+def times(ratio: float | None) -> str:
+    """A ratio in at most eight characters.
+
+    >>> times(2.345), times(40_000), times(1e9), times(None)
+    ('2.3x', '40,000x', '1.0e+09x', '')
+    """
     if ratio is None:
         return ""
     return f"{ratio:.1f}x" if ratio < 1000 else f"{ratio:,.0f}x" if ratio < 1e6 else f"{ratio:.1e}x"

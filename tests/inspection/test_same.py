@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from npser.cli.same import difference, identical
+from npser.inspection.same import difference, identical
 
 NAN_WITH_PAYLOAD = struct.unpack("<d", b"\x01\x00\x00\x00\x00\x00\xf8\x7f")[0]
 
