@@ -23,9 +23,11 @@ from values import (
     Colour,
     Frozen,
     FrozenSlotted,
+    Gauge,
     Level,
     Mode,
     Order,
+    Packed,
     Plain,
     Point,
     Slotted,
@@ -188,6 +190,8 @@ def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(lambda attributes: Plain(**attributes), st.dictionaries(names, inner, max_size=3)),
         st.builds(lambda attributes: BareSlots(**attributes), st.dictionaries(st.sampled_from("ab"), inner)),
         st.builds(Stateful, inner),
+        st.builds(Packed, st.integers(-9, 9)),
+        st.builds(Gauge, inner, inner),
         st.builds(Point, inner, inner),
     )
 

@@ -26,6 +26,8 @@ from typing import Any, Final, NamedTuple
 import attrs
 import numpy as np
 
+import npser
+
 __all__ = ["CLASSES", "MAKERS", "SIZES", "TRAPS", "Box", "hashable"]
 
 SIZES: Final = (0, 1, 2, 7, 1000)
@@ -287,9 +289,40 @@ class Stateful:
         _, self.n = state
 
 
+class Packed:
+    """Owns its bytes."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def pack(self, stream: npser.BinaryStream) -> None:
+        stream.write(struct.pack("<q", self.n))
+        stream.write(b"x" * (self.n % 3))
+
+    @classmethod
+    def unpack(cls, stream: npser.BinaryStream) -> Packed:
+        (n,) = struct.unpack("<q", stream.read_exactly(8))
+        stream.read_exactly(n % 3)
+        return cls(n)
+
+
+class Gauge:
+    """Is registered with what it is made of."""
+
+    def __init__(self, low: Any, marks: Any) -> None:
+        self.low, self.marks = low, marks
+
+
+npser.register(
+    Gauge,
+    state=lambda gauge: {"low": gauge.low, "marks": gauge.marks},
+    build=lambda state: Gauge(state["low"], state["marks"]),
+)
+
 CLASSES: Final = (
     Colour, Level, Word, Mode, Bits, Point, Empty, Box, Slotted, Frozen, FrozenSlotted, Derived, Nothing, Order,
-    FrozenOrder, OpenOrder, Plain, BareSlots, SlotsAndDict, Stateful,
+    FrozenOrder, OpenOrder, Plain, BareSlots, SlotsAndDict, Stateful, Packed,
+    Gauge,
 )  # fmt: skip
 """Every class of an example."""
 
@@ -579,6 +612,8 @@ MAKERS: Final[dict[str, Maker]] = {
     "class/slots": counted(bare_slots),
     "class/slots and dict": counted(slots_and_dict),
     "class/state": counted(Stateful),
+    "class/own bytes": counted(Packed),
+    "class/built": counted(lambda i: Gauge(i, [] if i % 3 else [str(i), None])),
     "ndarray": counted(array_of),
     "ndarray/one dtype": counted(lambda i: np.arange(i % 5, dtype="<f4")),
     "numpy scalars": counted(lambda i: SCALARS[i % len(SCALARS)]),

@@ -6,7 +6,8 @@ that it never changes, so any number of threads may share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import IO, Any, Final, NoReturn, Self, get_args
 
@@ -19,7 +20,6 @@ from npser.codec import (
     Identity,
     Order,
     check_order,
-    decode_sealed,
     make_policy,
 )
 from npser.envelope.checksum import Checksum, Checksums
@@ -28,9 +28,11 @@ from npser.envelope.layers import close_layers
 from npser.envelope.seal import Key, Seal
 from npser.errors import SignatureError
 from npser.limits import Limits
+from npser.partial.opening import open_view
+from npser.partial.view import View
 from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Strings, Tables, Unknown
 from npser.stream.frames import read_frame, write_frame
-from npser.wires import PhpSeal, Wire, decode_wire, encode_wire
+from npser.wires import PhpSeal, Wire, encode_wire, open_sealed, read, read_sealed
 
 __all__ = ["Codec"]
 
@@ -46,7 +48,7 @@ _HIDDEN: Final = _Hidden()
 
 
 class Codec:
-    """`dumps`, `loads`, `dump` and `load` with their options bound: what a cache is given once.
+    """`dumps`, `loads`, `dump`, `load` and `view` with their options bound: what a cache is given once.
 
     A Codec cannot be changed, and threads may share it. How bytes are read is up to the bytes: it reads compressed,
     checked and plain ones alike, whatever it writes. Only with a key it is strict, and reads nothing but sealed bytes.
@@ -185,7 +187,7 @@ class Codec:
             payload = encode_wire(value, self._wire, self._default, self._identity)
         return close_layers(payload, self._compressor, self._outer)
 
-    def loads(self, data: Any, *, default: Any = RAISE) -> Any:
+    def loads(self, data: Any, *, default: Any = RAISE, select: Iterable[str] | None = None) -> Any:
         """Decode what `dumps` gave.
 
         Parameters
@@ -194,6 +196,8 @@ class Codec:
             bytes, bytearray, memoryview, mmap: anything contiguous.
         default : object, optional
             Returned where a `SignatureError` would be raised.
+        select : iterable of str, optional
+            Only these columns, or these keys of a dict; see `npser.loads`.
 
         Raises
         ------
@@ -203,10 +207,10 @@ class Codec:
         DecodeError
             For everything else that is wrong with the bytes.
         """
-        if self._seal is not None:
-            return decode_sealed(data, self._seal, self._php_seal, self._policy, self._limits, default)
         try:
-            return decode_wire(data, self._policy, self._limits)
+            if self._seal is not None:
+                return read_sealed(data, self._seal, self._php_seal, self._policy, self._limits, select)
+            return read(data, self._policy, self._limits, select)
         except SignatureError:
             if default is RAISE:
                 raise
@@ -216,9 +220,29 @@ class Codec:
         """`dumps` into a binary file object, as one frame."""
         write_frame(file, self.dumps(value))
 
-    def load(self, file: IO[bytes], *, default: Any = RAISE) -> Any:
+    def load(self, file: IO[bytes], *, default: Any = RAISE, select: Iterable[str] | None = None) -> Any:
         """`loads` of the next frame of a binary file object, or of a file that is one bare payload."""
-        return self.loads(read_frame(file, bare="rest"), default=default)
+        return self.loads(read_frame(file, bare="rest"), default=default, select=select)
+
+    def view(self, data: Any, *, numbers: Numbers = "array") -> View:
+        """Look inside what `dumps` gave without decoding all of it; see `npser.view`.
+
+        Envelopes are opened as in `loads`, so what is sealed is verified first, and what is compressed is inflated.
+
+        Parameters
+        ----------
+        data : buffer
+            What is neither sealed nor compressed is not copied.
+        numbers : {"array", "list"}
+            What a column of numbers comes as.
+
+        >>> Codec(compress="zlib").view(Codec(compress="zlib").dumps([{"id": i} for i in range(99)]))["id"].sum()
+        np.int64(4851)
+        """
+        one_of("numbers", numbers, get_args(Numbers))
+        if self._seal is not None:
+            data = open_sealed(data, self._seal, self._php_seal, self._limits)
+        return open_view(data, replace(self._policy, numbers="list", tables="rows"), numbers, self._limits)
 
     def _given(self) -> dict[str, Any]:
         defaults = Codec.__init__.__kwdefaults__ or {}

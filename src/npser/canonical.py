@@ -21,6 +21,7 @@ from npser.columns.kinds import LEAF_TYPES
 from npser.encoder import encode
 from npser.errors import EncodeError
 from npser.limits import MAX_DEPTH
+from npser.shapes.built import STEP, state_of
 from npser.shapes.column import show_key
 from npser.shapes.infer import CHOOSY, MAX_SUBSTITUTES, PLACERS, is_refused, placer_of
 from npser.shapes.members import FrozensetMembers, SetMembers
@@ -62,14 +63,38 @@ class _Opened(NamedTuple):
 
 
 class _Frame:
-    """A container whose items are being copied."""
+    """A container whose items are being copied.
 
-    __slots__ = ("done", "finish", "items", "step", "value")
+    Attributes
+    ----------
+    done : list
+        Its items, of which those that were copied are the copies.
+    todo : list of int
+        Which are to be copied yet, the next one last.
+    at : int
+        Which one is being copied; -1 if none is.
+    """
+
+    __slots__ = ("at", "done", "finish", "step", "todo", "value")
 
     def __init__(self, value: Any, opened: _Opened) -> None:
         self.value = value
-        self.items, self.step, self.finish = opened
-        self.done: list[Any] = []
+        self.done, self.step, self.finish = opened
+        self.todo: list[int] = []
+        self.at = -1
+
+    def plan(self, default: Default) -> None:
+        """Copy all leaves at once, where nobody has to be asked about them, and say what is left."""
+        items = self.done
+        met = set(map(type, items))
+        if default is not None and not met.isdisjoint(CHOOSY):
+            self.todo = list(range(len(items) - 1, -1, -1))
+            return
+        if not met.isdisjoint(_SETTLED):
+            settles = list(map(_SETTLED.get, map(type, items)))
+            self.done = [settle(item) if settle else item for settle, item in zip(settles, items, strict=True)]
+        if not met <= LEAF_TYPES:
+            self.todo = [at for at in range(len(items) - 1, -1, -1) if type(items[at]) not in LEAF_TYPES]
 
 
 class _Walk:
@@ -85,18 +110,21 @@ class _Walk:
     def run(self, root: Any) -> Any:
         """Copy a value."""
         self.frames.append(_Frame(None, _Opened([root], lambda _: "", lambda done: done[0])))
+        self.frames[0].todo = [0]
         while True:
             frame = self.frames[-1]
-            at = len(frame.done)
-            if at == len(frame.items):
-                made = frame.finish(frame.done)
-                self.frames.pop()
-                self.open_now.discard(id(frame.value))
-                if not self.frames:
-                    return made
-                self.frames[-1].done.append(made)
+            if frame.todo:
+                frame.at = frame.todo.pop()
+                self._copy(frame, frame.done[frame.at])
                 continue
-            self._copy(frame, frame.items[at])
+            frame.at = -1
+            made = frame.finish(frame.done)
+            self.frames.pop()
+            self.open_now.discard(id(frame.value))
+            if not self.frames:
+                return made
+            frame = self.frames[-1]
+            frame.done[frame.at] = made
 
     def _copy(self, frame: _Frame, value: Any) -> None:
         """Copy an item, or open it if it is a container."""
@@ -104,11 +132,11 @@ class _Walk:
             value = self._substituted(value)
         kind = type(value)
         if kind in LEAF_TYPES:
-            frame.done.append(_settled_leaf(value))
+            frame.done[frame.at] = _settled_leaf(value)
             return
         opened = self._open(value, kind)
         if opened is None:
-            frame.done.append(settle_array(value) if kind is np.ndarray else value)
+            frame.done[frame.at] = settle_array(value) if kind is np.ndarray else value
             return
         if id(value) in self.open_now:
             raise self.refuse("a container holds itself, and canonical bytes have no references")
@@ -116,9 +144,7 @@ class _Walk:
             raise self.refuse(f"more than {MAX_DEPTH} containers within each other")
         self.open_now.add(id(value))
         inner = _Frame(value, opened)
-        met = set(map(type, inner.items))
-        if met <= LEAF_TYPES and (self.default is None or met.isdisjoint(CHOOSY)):
-            inner.done = inner.items if met.isdisjoint(_SETTLED) else list(map(_settled_leaf, inner.items))
+        inner.plan(self.default)
         self.frames.append(inner)
 
     def _open(self, value: Any, kind: type) -> _Opened | None:
@@ -162,8 +188,11 @@ class _Walk:
     def filled(self, make: Callable[[Any], Any], keys: list[Any], values: list[Any], order: Iterable[int]) -> Any:
         """A dict of copies; `make` gives an empty one."""
         made = make(())
-        for at in order:
-            made[keys[at]] = values[at]
+        if make is dict:
+            made = {keys[at]: values[at] for at in order}
+        else:
+            for at in order:
+                made[keys[at]] = values[at]
         if len(made) < len(keys):
             raise self.refuse("default= gave the same key twice for keys of one container")
         return made
@@ -174,7 +203,7 @@ class _Walk:
 
     def path(self) -> str:
         """Where the item that is being copied stands."""
-        return "$" + "".join(frame.step(len(frame.done)) for frame in self.frames if len(frame.done) < len(frame.items))
+        return "$" + "".join(frame.step(frame.at) for frame in self.frames if frame.at >= 0)
 
     def payloads(self, copies: Iterable[Any]) -> list[bytes]:
         """The canonical payload of each key or member, out of its copy."""
@@ -294,8 +323,9 @@ def _placeholder(walk: _Walk, value: Placeholder) -> _Opened | None:
     def make(copied: Any) -> Placeholder:
         return Placeholder(value.class_name, form, copied, value.keys, value.version)
 
-    if form == "state":
-        return _Opened([contents], lambda _: ".__getstate__()", lambda done: make(done[0]))
+    if form in ("state", "built"):
+        step = STEP if form == "built" else ".__getstate__()"
+        return _Opened([contents], lambda _: step, lambda done: make(done[0]))
     return _fields(contents, make)
 
 
@@ -327,6 +357,17 @@ def _state(walk: _Walk, value: Any, schema: Schema) -> _Opened:
     )
 
 
+def _built(walk: _Walk, value: Any, schema: Schema) -> _Opened:
+    try:
+        state = state_of(value)
+    except EncodeError as error:
+        error.path = walk.path()
+        raise
+    return _Opened(
+        [state], lambda _: STEP, lambda done: Placeholder(schema.name, "built", done[0], None, schema.version)
+    )
+
+
 def _named_tuple(walk: _Walk, value: Any, schema: Schema) -> _Opened:
     fields = schema.fields or ()
     if len(value) != len(fields) or getattr(value, "__dict__", None):
@@ -354,4 +395,5 @@ _OF_FORM: Final[dict[str, Callable[[_Walk, Any, Schema], _Opened]]] = {
     "state": _state,
     "named tuple": _named_tuple,
     "object": _object,
+    "built": _built,
 }

@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 
 from npser.canonical import encode_canonical
 from npser.choices import one_of
-from npser.decoder import decode, open_buffer
+from npser.decoder import decode
 from npser.encoder import encode
-from npser.envelope.layers import INSIDE_A_SEAL, open_layers
 from npser.envelope.seal import Key, Seal
 from npser.errors import DecodeError, SignatureError
 from npser.limits import Limits
-from npser.partial.opening import select_columns
 from npser.shapes.policy import Copies, ExtraFields, Numbers, Policy, Strings, Tables, Unknown
 from npser.stream.frames import read_frame, write_frame
 from npser.types.allow import NO_CLASSES, Allow
-from npser.wires import PhpSeal, Wire, decode_wire, encode_wire, is_phpser, read_phpser
+from npser.wires import PhpSeal, Wire, decode_wire, encode_wire, read, read_sealed
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -30,7 +28,6 @@ __all__ = [
     "Order",
     "check_order",
     "decode_into",
-    "decode_sealed",
     "dump",
     "dumps",
     "dumps_signed",
@@ -212,19 +209,21 @@ def loads(
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
     policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
-    return decode_wire(data, policy, limits) if select is None else select_columns(data, select, policy, limits)
+    return decode_wire(data, policy, limits) if select is None else read(data, policy, limits, select)
 
 
 def dump(
     value: object,
     file: IO[bytes],
     *,
+    wire: Wire = "npser",
+    order: Order = "insertion",
     identity: Identity = "objects",
     default: Callable[[Any], Any] | None = None,
 ) -> None:
     """Encode a value into a binary file object, as one frame: a payload with its length and checks.
 
-    So several values may follow each other in one file. `StreamWriter` writes many.
+    So several values may follow each other in one file. `StreamWriter` writes many. The options are those of `dumps`.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -233,7 +232,7 @@ def dump(
     >>> load(file), load(file)
     ({'a': 1}, [2])
     """
-    write_frame(file, dumps(value, identity=identity, default=default))
+    write_frame(file, dumps(value, wire=wire, order=order, identity=identity, default=default))
 
 
 def load(
@@ -245,11 +244,13 @@ def load(
     copy: Copies = "always",
     unknown: Unknown = "placeholder",
     extra_fields: ExtraFields = "drop",
+    strings: Strings = "text",
+    select: Iterable[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Decode the next frame of a binary file object, or a file that is one bare payload; options as in `loads`."""
-    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields)
-    return decode_wire(read_frame(file, bare="rest"), policy, limits)
+    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
+    return read(read_frame(file, bare="rest"), policy, limits, select)
 
 
 def decode_into(data: Any, out: NDArray[Any], *, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -293,6 +294,7 @@ def dumps_signed(
     *,
     context: bytes | str = b"",
     wire: Wire = "npser",
+    order: Order = "insertion",
     identity: Identity = "objects",
     default: Callable[[Any], Any] | None = None,
 ) -> bytes:
@@ -301,8 +303,8 @@ def dumps_signed(
     Parameters
     ----------
     value : object
-        As `dumps` takes it, and so are `wire`, `identity` and `default`. On the wire of phpser the seal is what that
-        extension makes and verifies: the HMAC-SHA256 of the payload behind it, without a context.
+        As `dumps` takes it, and so are `wire`, `order`, `identity` and `default`. On the wire of phpser the seal is
+        what that extension makes and verifies: the HMAC-SHA256 of the payload behind it, without a context.
     key : bytes, or sequence of bytes
         A secret of 16 bytes or more, better 32: ``secrets.token_bytes(32)``. Of several keys the first one seals.
     context : bytes or str
@@ -322,7 +324,7 @@ def dumps_signed(
     >>> loads_signed(data, key, context="cart", default=None) is None
     True
     """
-    payload = dumps(value, wire=wire, identity=identity, default=default)
+    payload = dumps(value, wire=wire, order=order, identity=identity, default=default)
     if wire == "npser":
         return Seal(key, context).close(payload)
     if context:
@@ -343,6 +345,7 @@ def loads_signed(
     unknown: Unknown = "placeholder",
     extra_fields: ExtraFields = "drop",
     strings: Strings = "text",
+    select: Iterable[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Verify a seal and then decode; nothing is parsed before that.
@@ -359,7 +362,7 @@ def loads_signed(
     default : object, optional
         Returned where a `SignatureError` would be raised, so that a poisoned entry is a miss. What verifies and then
         does not decode was written by a holder of the key, and always raises.
-    classes, numbers, tables, copy, unknown, extra_fields, strings, limits
+    classes, numbers, tables, copy, unknown, extra_fields, strings, select, limits
         As in `loads`. With ``copy="never"``, views look into the copy.
 
     Raises
@@ -372,21 +375,10 @@ def loads_signed(
         For a key that is no key, or too short.
     """
     policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
-    return decode_sealed(data, Seal(key, context), None if context else PhpSeal(key), policy, limits, default)
-
-
-def decode_sealed(
-    data: Any, seal: Seal, php_seal: PhpSeal | None, policy: Policy, limits: Limits, default: Any
-) -> Any:
-    """What `loads_signed` does, with its options made ready; without a seal of phpser, its payloads do not verify."""
-    # bytes, so that nobody who shares the buffer changes it between verifying and parsing
-    data = data if type(data) is bytes else bytes(open_buffer(data))
+    seal, php_seal = Seal(key, context), None if context else PhpSeal(key)
     try:
-        if php_seal is not None and is_phpser(data):
-            return read_phpser(php_seal.open(data), policy, limits, "refuse")
-        inner = seal.open(data)
+        return read_sealed(data, seal, php_seal, policy, limits, select)
     except SignatureError:
         if default is RAISE:
             raise
         return default
-    return decode(open_layers(inner, limits, INSIDE_A_SEAL), policy, limits)

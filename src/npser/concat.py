@@ -22,6 +22,7 @@ from npser.envelope.layers import open_layers
 from npser.errors import DecodeError, EncodeError, LimitError
 from npser.limits import Limits
 from npser.shapes.build import PARSERS, build_value
+from npser.shapes.collector import pause, resume
 from npser.shapes.column import Column, at_field, at_key, in_lists, show_key
 from npser.shapes.infer import write_columns
 from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
@@ -120,7 +121,16 @@ def concat(payloads: Iterable[Any], *, limits: Limits = Limits()) -> bytes:  # n
     >>> decode(concat([*parts, parts[0]]), _ROWS, Limits())
     [{'id': 1}, {'id': 2}, {'id': 1}, {'id': 2}]
     """
-    parts = [_look(number, data, limits) for number, data in enumerate(payloads)]
+    shapes: dict[bytes, Program] = {}
+    parts = [_look(number, data, limits, shapes) for number, data in enumerate(payloads)]
+    pause()  # many cells are containers, and none of them is garbage
+    try:
+        return _concat(parts, limits, shapes)
+    finally:
+        resume()
+
+
+def _concat(parts: list[_Part], limits: Limits, shapes: dict[bytes, Program]) -> bytes:
     for part in parts:
         if part.items == "nothing":
             decode(part.data, _ROWS, limits)  # it should be sound, all the same
@@ -133,7 +143,7 @@ def concat(payloads: Iterable[Any], *, limits: Limits = Limits()) -> bytes:  # n
     if first.items == "leaves":
         return _join_leaves([decode(part.data, _ARRAYS, limits) for part in parts])
     if first.tag is not None and all(part.tag == first.tag and part.keys == first.keys for part in parts):
-        columns, n = _join_columns([_read_columns(part, limits) for part in parts])
+        columns, n = _join_columns([_read_columns(part, limits, shapes) for part in parts])
         if n > 1:  # one row is not written as a table of rows
             return encode_written(lambda w: _write_rows(w, first, columns, n))
     return encode(_join([decode(part.data, _ROWS, limits) for part in parts]), default=None, preserve=False)
@@ -142,7 +152,7 @@ def concat(payloads: Iterable[Any], *, limits: Limits = Limits()) -> bytes:  # n
 # ------------------------------------------------------------------------------------------------------- looking
 
 
-def _look(number: int, data: Any, limits: Limits) -> _Part:
+def _look(number: int, data: Any, limits: Limits, shapes: dict[bytes, Program]) -> _Part:
     buf = open_buffer(data)
     if len(buf) < 3 or buf[0] != MAGIC or buf[1] != VERSION:
         buf = open_layers(buf, limits)
@@ -156,7 +166,7 @@ def _look(number: int, data: Any, limits: Limits) -> _Part:
     if lead < Lead.SHORT_SHAPE:
         decode(buf, _ROWS, limits)  # which may have something worse to say
         raise _refusal(number, "no list")
-    program = _open(buf, limits)[0]
+    program = _open(buf, limits, shapes)[0]
     if program.preserve:
         raise EncodeError(f"payload {number} preserves identity, which joining it would lose")
     root = program.nodes[0]
@@ -223,23 +233,27 @@ def _named(what: str, keys: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------------- reading
 
 
-def _open(buf: memoryview, limits: Limits) -> tuple[Program, Cursor]:
-    """The shape of a payload, in nodes that nobody else has, and a cursor behind it."""
+def _open(buf: memoryview, limits: Limits, shapes: dict[bytes, Program]) -> tuple[Program, Cursor]:
+    """The shape of a payload, in nodes that nobody else has, and a cursor behind it; `shapes` has those of before."""
     lead, size = buf[2], len(buf)
     cursor = Cursor(buf, 3, size, limits.budget(size))
     length = lead & 0x7F if lead < Lead.LONG_SHAPE else cursor.uvarint()
     pos = cursor.pos
     raw = cursor.take(length).tobytes()
+    known = shapes.get(raw)
+    if known is not None:
+        return known, cursor
     try:
-        return read_shape(raw, PARSERS, LeafRun, limits.depth), cursor
+        program = shapes[raw] = read_shape(raw, PARSERS, LeafRun, limits.depth)
+        return program, cursor
     except DecodeError as error:
         error.pos = pos + (error.pos or 0)
         raise
 
 
-def _read_columns(part: _Part, limits: Limits) -> dict[str, list[Any]]:
+def _read_columns(part: _Part, limits: Limits, shapes: dict[bytes, Program]) -> dict[str, list[Any]]:
     """The columns of the rows; lists of rows further in stay lists."""
-    program, cursor = _open(part.data, limits)
+    program, cursor = _open(part.data, limits, shapes)
     for node in program.nodes[1:]:
         if type(node) is Sequences:
             node.makes_lists = False  # which says no more than that tables and numbers in it may be something else

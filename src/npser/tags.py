@@ -153,6 +153,7 @@ class Node(IntEnum):
     ENUM = 0x14  # name                                            slot(n): member name, or the value of an unnamed flag
     STATE = 0x15  # name | node                                     objects whose class has __getstate__: the state
     NAMED_TUPLE = 0x16  # name | keys | a node a key                      like RECORD, but its instances are not numbered
+    BUILT = 0x17  # name | node                                     objects that are made out of their state: the state
     UNION = 0x18  # uvarint m >= 2 | m * node                       slot(n) codes; child j over the instances of code j
     REFERENCE = 0x19  # nothing                                         slot(n): numbers of objects met before
     OBJECT_ARRAY = 0x1A  # node                                            slot(n) ndim, slot(sum) dims, slot(n) order; child over the elements

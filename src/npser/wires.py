@@ -8,18 +8,30 @@ the same way.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal, get_args
 
 from npser import phpser
 from npser.decoder import decode, open_buffer
 from npser.encoder import encode
-from npser.envelope.seal import Key, checked_keys
-from npser.errors import ForeignBytesError, LimitError, SignatureError
+from npser.envelope.layers import INSIDE_A_SEAL, open_layers
+from npser.envelope.seal import Key, Seal, checked_keys
+from npser.errors import DecodeError, ForeignBytesError, LimitError, SignatureError
 from npser.limits import Limits
+from npser.partial.opening import select_columns
 from npser.shapes.policy import Policy
 
-__all__ = ["PhpSeal", "Wire", "decode_wire", "encode_wire", "is_phpser", "read_phpser"]
+__all__ = [
+    "PhpSeal",
+    "Wire",
+    "decode_wire",
+    "encode_wire",
+    "is_phpser",
+    "open_sealed",
+    "read",
+    "read_phpser",
+    "read_sealed",
+]
 
 Wire = Literal["npser", "phpser", "phpser1"]
 
@@ -131,3 +143,36 @@ class PhpSeal:
         if not fits or not is_phpser(frame):
             raise SignatureError("the bytes are not signed with any of the keys")
         return frame
+
+
+def read(data: Any, policy: Policy, limits: Limits, select: Iterable[str] | None) -> Any:
+    """The value of a payload of any family, or only some columns of it, as ``loads(select=...)`` gives them."""
+    return decode_wire(data, policy, limits) if select is None else select_columns(data, select, policy, limits)
+
+
+def open_sealed(data: Any, seal: Seal, php_seal: PhpSeal | None, limits: Limits) -> memoryview:
+    """The payload in a seal, out of all envelopes; without a seal of phpser, its payloads do not verify.
+
+    Raises
+    ------
+    SignatureError
+        The bytes are not sealed so.
+    """
+    # bytes, so that nobody who shares the buffer changes it between verifying and parsing
+    data = data if type(data) is bytes else bytes(open_buffer(data))
+    if php_seal is not None and is_phpser(data):
+        return php_seal.open(data)
+    payload = open_layers(seal.open(data), limits, INSIDE_A_SEAL)
+    if is_phpser(payload):
+        raise DecodeError("a payload of phpser in a seal that it does not have", pos=0)
+    return payload
+
+
+def read_sealed(
+    data: Any, seal: Seal, php_seal: PhpSeal | None, policy: Policy, limits: Limits, select: Iterable[str] | None
+) -> Any:
+    """What `read` gives, of sealed bytes; nothing is parsed before they are verified."""
+    payload = open_sealed(data, seal, php_seal, limits)
+    if select is None and is_phpser(payload):
+        return read_phpser(payload, policy, limits, "refuse")
+    return read(payload, policy, limits, select)

@@ -21,6 +21,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+import npser
+
 __all__ = ["CLASSES", "evaluate"]
 
 
@@ -63,6 +65,27 @@ class Money:
         (self.cents,) = state
 
 
+class Track:
+    """Owns its bytes, of which it has one."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def pack(self, stream: npser.BinaryStream) -> None:
+        stream.write(bytes([self.number]))
+
+    @classmethod
+    def unpack(cls, stream: npser.BinaryStream) -> Track:
+        return cls(stream.read_exactly(1)[0])
+
+
+class Span:
+    """Is registered with what it is made of."""
+
+    def __init__(self, start: Any, stop: Any) -> None:
+        self.bounds = (start, stop)
+
+
 class Pair(NamedTuple):
     left: Any
     right: Any = None
@@ -82,9 +105,10 @@ class Mode(enum.Flag):
     WRITE = 2
 
 
-CLASSES: Final = (Point, Frozen, Thing, Bare, Money, Pair, Nobody, Colour, Mode)
+CLASSES: Final = (Point, Frozen, Thing, Bare, Money, Track, Span, Pair, Nobody, Colour, Mode)
 for _cls in CLASSES:
     _cls.__module__ = "demo"
+npser.register(Span, state=lambda span: {"start": span.bounds[0], "stop": span.bounds[1]}, build=lambda state: Span(**state))
 
 
 def double(bits: int) -> float:

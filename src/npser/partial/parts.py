@@ -19,6 +19,7 @@ import numpy as np
 
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import FREE_ITEMS
+from npser.columns.arrays import read_array_part
 from npser.columns.slotreader import COPIES, SlotReader
 from npser.columns.slots import open_slots
 from npser.errors import DecodeError, LimitError
@@ -30,7 +31,7 @@ from npser.partial.walk import Walk
 from npser.shapes.build import load_shape
 from npser.shapes.chains import break_chains, refuse_chains
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
-from npser.shapes.leaves import LeafRun, Nothing
+from npser.shapes.leaves import LeafRun, Nothing, kept
 from npser.shapes.node import Builder, Program
 from npser.shapes.ordered import close_in_order
 from npser.shapes.patterns import open_patterns, spread
@@ -168,6 +169,14 @@ class Parts:
 
         return self.ask(node, item, leaf)
 
+    def array_part(self, node: int, number: int) -> Any:
+        """One part of an array that is single and stored in parts, and nothing else of it; else None."""
+        span = self._table.arrays.get(self.walk.single(node)) if self.nodes[node].single else None
+        if span is None:
+            return None
+        cursor = Cursor(self.buf, *span, self._budget)
+        return self.ask(node, 0, lambda: read_array_part(cursor, number))
+
     def rows(self, node: int, item: int, start: int, stop: int) -> list[Any]:
         """Instances of a node that is not single, as a list of values."""
 
@@ -302,9 +311,14 @@ class Parts:
                 if node.children:
                     nodes[number] = tap
                 else:  # a REFERENCE has found its objects
-                    tap.found = frames[number][1][0] if node.single else frames[number][1]
+                    tap.found = frames[number][1]
         tapped = Program(nodes, program.singles, program.columns, preserve=program.preserve, references=True)
         self._close(frames, lambda: (close_in_order if tapped.ordered else close_tapped)(tapped, b, frames))
+        for number, tap in taps.items():
+            node = self.nodes[number]
+            if not node.children:  # they are all there now
+                things = kept(tap.found)
+                tap.found = things[0] if node.single else things
         return {number: tap.found for number, tap in taps.items()}
 
     # ---------------------------------------------------------------------------------------- parts of columns

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import FREE_ITEMS
+from npser.shapes.built import Built
 from npser.shapes.leaves import Union
 from npser.shapes.maps import Maps
 from npser.shapes.records import NamedTuples, Records
@@ -69,6 +70,7 @@ RANGES: Final[dict[type[Any], Range]] = {
     Records: _passes,
     NamedTuples: _passes,
     States: _passes,
+    Built: _passes,
     Sequences: _lengths,
     Maps: _lengths,
     Union: _union,

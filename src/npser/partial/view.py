@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from npser.errors import DecodeError
+from npser.partial.base import NoSuchKeyError, View, no_such
+from npser.shapes.built import Built
 from npser.shapes.collisions import refuse_collisions
-from npser.shapes.column import show_key
 from npser.shapes.leaves import LeafRun
 from npser.shapes.maps import Maps
 from npser.shapes.records import NamedTuples, Records
@@ -27,64 +27,12 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.partial.parts import Parts
 
-__all__ = ["KeyedView", "ListView", "MapView", "NoSuchKeyError", "RowsView", "ValueView", "View", "open_place"]
-
-MAX_SHOWN = 12
-"""Names that a message lists."""
+__all__ = [
+    "BuiltView", "KeyedView", "ListView", "MapView", "NoSuchKeyError", "RowsView", "ValueView", "View", "open_place",
+]  # fmt: skip
 
 CHUNK = 1 << 10
 """Rows made at a time by an iterator."""
-
-
-class NoSuchKeyError(DecodeError, KeyError):
-    """The payload does not hold the key, or the column, that was asked for."""
-
-
-def no_such(what: str, key: object, there: tuple[Any, ...]) -> NoSuchKeyError:
-    """The error, which lists what there is; the caller raises it."""
-    names = ", ".join(map(show_key, there[:MAX_SHOWN]))
-    more = f" and {len(there) - MAX_SHOWN} more" if len(there) > MAX_SHOWN else ""
-    return NoSuchKeyError(f"no {what} {show_key(key)}; there are {names or 'none'}{more}")
-
-
-class View:
-    """A part of a payload that is not decoded.
-
-    ``view[key]`` goes to what a dict, an object or a row holds: to another view, to a column, or to a leaf. A column is
-    a numpy array if it is one of numbers, else a list. ``view[3]`` and ``view[10:20]`` are items of a list, or rows of
-    a table, as `loads` gives them. ``len``, iteration, ``keys()``, ``columns`` and ``value()`` do what they say.
-    """
-
-    __slots__ = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns of a table; of anything else there are none."""
-        return ()
-
-    def keys(self) -> tuple[Any, ...]:
-        """The keys of a dict, or the fields of an object; the columns of a table."""
-        return self.columns
-
-    def value(self) -> Any:
-        """All of it, as `loads` gives it."""
-        raise NotImplementedError
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def __getitem__(self, key: Any) -> Any:
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.keys()[:MAX_SHOWN]))
-        return f"<{type(self).__name__} of {len(self)}{': ' * bool(shown)}{shown}>"
-
-    def __reduce__(self) -> str:
-        raise TypeError("a view is not pickled: it belongs to the bytes that it looks into")
 
 
 class KeyedView(View):
@@ -111,6 +59,16 @@ class KeyedView(View):
     def value(self) -> Any:
         """The dict, the object or the row."""
         return self._parts.value(self._node)
+
+    def table(self) -> Any:
+        """The values, if all of them are columns of one length."""
+        if not self.has_names:
+            return super().table()
+        return equally_long({str(key): whole_column(self[key]) for key in self.keys()})
+
+    def part(self, key: Any, number: int) -> Any:
+        """One row of an array that stands there (in Fortran order: a column), if these are stored apart; else None."""
+        return self._parts.array_part(self._places[key][0], number)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -215,6 +173,12 @@ class RowsView(View):
             return RowsView(parts, *child)
         return parts.column(*child)
 
+    def table(self) -> Any:
+        """The columns."""
+        if not self.columns:
+            return super().table()
+        return {name: whole_column(self.column(name)) for name in self.columns}
+
     def __len__(self) -> int:
         return self._parts.n(self._node)
 
@@ -248,6 +212,50 @@ class ListView(RowsView):
         found = super().__getitem__(key)
         owner: Any = self._parts.nodes[self._owner]
         return owner.make(found) if isinstance(key, slice) else found
+
+
+class BuiltView(View):
+    """An object that is built out of its state: `value()` builds it, and keys are those of its state."""
+
+    __slots__ = ("_node", "_parts")
+
+    def __init__(self, parts: Parts, node: int) -> None:
+        self._parts = parts
+        self._node = node
+
+    @property
+    def kind(self) -> str:
+        """The name of the class in the payload."""
+        node: Any = self._parts.nodes[self._node]
+        return str(node.stored.name)
+
+    @property
+    def state(self) -> Any:
+        """What it is built from: a view, a column, or a leaf."""
+        ((node, item),) = self._parts.children(self._node)
+        return open_place(self._parts, node, item)
+
+    def keys(self) -> tuple[Any, ...]:
+        """The keys of the state."""
+        state = self.state
+        return state.keys() if isinstance(state, View) else ()
+
+    def value(self) -> Any:
+        """The object."""
+        return self._parts.value(self._node)
+
+    def table(self) -> Any:
+        """The object."""
+        return self.value()
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.state[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.state)
 
 
 class ValueView(View):
@@ -305,6 +313,20 @@ class ValueView(View):
         return f"<{type(self).__name__}>" if self._n is None else f"<{type(self).__name__} of {self._n}>"
 
 
+def whole_column(found: Any) -> Any:
+    """A column as an array or a list, whatever a view gives for it."""
+    return found.value() if isinstance(found, View) else found
+
+
+def equally_long(columns: dict[str, Any]) -> dict[str, Any]:
+    """The same; TypeError where they are no columns of one length."""
+    if not all(isinstance(column, (list, np.ndarray)) for column in columns.values()):
+        raise TypeError("a dict with a value that is no column is no table")
+    if len(set(map(len, columns.values()))) > 1:
+        raise TypeError("a dict of columns of different lengths is no table")
+    return columns
+
+
 def number_keys(cursor: Cursor, keys: list[Any]) -> dict[Any, int]:
     """Which one each key is; a `DecodeError` for those that a dict cannot hold."""
     refuse_collisions(cursor, keys)
@@ -358,6 +380,7 @@ _OPENS: Final[dict[type[Any], Open]] = {
     Tables: KeyedView,
     Records: KeyedView,
     NamedTuples: KeyedView,
+    Built: BuiltView,
 }
 """Class of node -> what a single node of it is to look into; the others are values."""
 

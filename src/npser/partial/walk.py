@@ -16,6 +16,7 @@ from npser.columns.pools import POOLS
 from npser.errors import DecodeError, LimitError
 from npser.partial.singles import LazySingles, SingleTable
 from npser.partial.skips import skip_column
+from npser.shapes.built import Built
 from npser.shapes.enums import Enums
 from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
 from npser.shapes.maps import Maps
@@ -191,6 +192,7 @@ WALKS: Final[dict[type[Any], Step]] = {
     VariedRecords: _patterns,
     NamedTuples: _passes,
     States: _passes,
+    Built: _passes,
     Enums: _skips,
     Union: _opens,
     Reference: _skips,

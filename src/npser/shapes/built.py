@@ -16,6 +16,7 @@ from npser.shapes.gate import find_class, read_class
 from npser.shapes.leaves import Promise
 from npser.shapes.node import Node
 from npser.shapes.plans import upgrade_of
+from npser.shapes.sequences import Rows, Sequences
 from npser.stream.packable import pack, unpack
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["STEP", "Built", "build_objects", "place_built", "place_built_placeholders", "state_of"]
+__all__ = ["STEP", "Built", "build_objects", "keep_states", "place_built", "place_built_placeholders", "state_of"]
 
 STEP: Final = ".state()"
 """How a state is reached from its object, in a path."""
@@ -86,6 +87,18 @@ class Built(Node):
     def step(self, _edge: int) -> str:
         """The state."""
         return STEP
+
+
+def keep_states(nodes: list[Node]) -> None:
+    """Let no option say what lists inside of states come as: a class gets back what it gave."""
+    inside: set[Node] = set()
+    for node in nodes:
+        if type(node.parent) is Built or node.parent in inside:
+            inside.add(node)
+            if isinstance(node, Sequences):
+                node.makes_lists = False
+            elif isinstance(node, Rows):
+                node.kept = True
 
 
 def build_objects(b: Builder, cls: type, version: int, states: Iterable[Any]) -> list[Any]:

@@ -18,6 +18,8 @@ __all__ = ["BinaryStream", "FileStream", "MemoryStream", "as_stream", "read_up_t
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
+_READ: Final = io.BytesIO.read
+
 PIECE: Final = 1 << 20
 """Bytes to ask for at once when nobody knows whether as many will come: what a lie about a length can cost."""
 
@@ -113,7 +115,7 @@ class MemoryStream(io.BytesIO):
     __slots__ = ()
 
     # io's own finalizer looks up and calls close(), which takes as long as making the stream; memory needs no closing.
-    __del__ = staticmethod(int)  # type: ignore[assignment]
+    __del__ = staticmethod(tuple)  # type: ignore[assignment]
 
     @property
     def position(self) -> int:
@@ -131,7 +133,7 @@ class MemoryStream(io.BytesIO):
     def read_exactly(self, size: int, /) -> bytes:
         """Exactly `size` bytes, or `TruncatedError`; then nothing is taken."""
         try:
-            data = self.read(size)
+            data = _READ(self, size)  # a look-up less than self.read
         except OverflowError:
             raise _cut_off(size, max(self.length - self.tell(), 0), self.tell()) from None
         if len(data) == size:

@@ -19,7 +19,13 @@ __all__ = ["Packable", "Unpackable", "pack", "unpack"]
 
 @runtime_checkable
 class Packable(Protocol):
-    """A type that writes its own bytes."""
+    """A type that writes its own bytes.
+
+    With a class method `unpack` as well, each of one argument, `dumps` stores its objects as what `pack` writes, and
+    `loads` hands exactly these bytes to the `unpack` of a class that the caller allowed. A class with other methods of
+    these names (``pack(self)`` that gives bytes, say) or with only one of them is stored by its fields, as ever; one
+    that names this protocol as its base and has no `unpack` is refused.
+    """
 
     def pack(self, stream: BinaryStream, /) -> None:
         """Write everything that `unpack` needs, wherever the stream stands; do not keep or close the stream."""
@@ -101,25 +107,34 @@ def unpack(cls: type[T], data: Any) -> T:
     TypeError
         When `cls` is no such class, or `data` no buffer.
     """
-    if not isinstance(cls, type):
-        raise TypeError(f"unpack takes a class first, not {_name(cls)}")
     try:
         size = len(data) if type(data) is bytes else memoryview(data).nbytes
         stream = MemoryStream(data)
     except (TypeError, BufferError, ValueError):
+        _check_class(cls)
         raise TypeError(f"unpack takes bytes or a contiguous buffer second, not {_name(data)}") from None
     try:
         value = cls.unpack(stream)
         pos = stream.tell()
     except (NpserError, MemoryError):
+        _check_class(cls)
         raise
     except Exception as error:
+        _check_class(cls)
         if not hasattr(cls, "unpack"):
             raise TypeError(f"unpack takes a class with a class method unpack(stream), not {_name(cls)}") from None
         _failed(cls, stream, error)
+    if value.__class__ is not cls:  # which may be right, but a class it must be
+        _check_class(cls)
     if pos != size:
         raise DecodeError(f"{cls.__name__}.unpack left {size - pos} of {size} bytes", pos=pos)
     return value
+
+
+def _check_class(cls: object) -> None:
+    """Make sure that it is a class. Asked only where something is odd: small types feel every step."""
+    if not isinstance(cls, type):
+        raise TypeError(f"unpack takes a class first, not {_name(cls)}") from None
 
 
 def _failed(cls: type, stream: MemoryStream, error: Exception) -> NoReturn:

@@ -42,8 +42,11 @@ def bind_loads(codec: Decoder | None, options: Mapping[str, Any]) -> Callable[[b
     bound = dict(options)
     if "classes" in bound and not isinstance(bound["classes"], Mapping):
         bound["classes"] = tuple(bound["classes"])  # which may be an iterator, and is asked for each payload
+    select = bound.get("select")
+    if select is not None and not isinstance(select, str):
+        select = bound["select"] = tuple(select)
     if codec is None:
-        loads(plain.dumps(None), **bound)
+        loads(plain.dumps({name: None for name in select or () if isinstance(name, str)}), **bound)
     return lambda payload: loads(payload, **bound)
 
 

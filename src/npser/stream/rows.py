@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from npser.errors import DecodeError
 from npser.stream.files import FileWriter, Mode, PathLike, open_reader, open_writer
+from npser.stream.layout import MARKER
+from npser.stream.reader import bind_loads
 
 __all__ = ["FRAME_ROWS", "Progress", "read_rows", "write_rows"]
 
@@ -85,7 +88,9 @@ def _write_some(writer: FileWriter, source: Iterator[Any], frame_rows: int) -> i
 
 
 def read_rows(path: PathLike, **options: Any) -> Iterator[Any]:
-    """The rows of a file that `write_rows` wrote, one frame in memory at a time.
+    """The rows of a file that `write_rows` or ``npser pack`` wrote, one frame in memory at a time.
+
+    A file that is one bare payload of a list, as `npser.dumps` gives it, is read as well.
 
     Parameters
     ----------
@@ -100,8 +105,29 @@ def read_rows(path: PathLike, **options: Any) -> Iterator[Any]:
         When a frame is no list.
     """
     with open_reader(path, **options) as reader:
+        if options.get("damaged", "raise") == "raise" and _is_bare(path):
+            yield from _rows_of(_load_bare(path, options), 0)
+            return
         for rows in reader:
-            if type(rows) is not list:
-                raise DecodeError(f"a frame of rows is a list, not a {type(rows).__name__}", pos=reader.start)
-            yield from rows
+            yield from _rows_of(rows, reader.start)
             del rows  # not held while the next frame is decoded
+
+
+def _rows_of(rows: Any, start: int) -> list[Any]:
+    if type(rows) is not list:
+        raise DecodeError(f"a frame of rows is a list, not a {type(rows).__name__}", pos=start)
+    return rows
+
+
+def _is_bare(path: PathLike) -> bool:
+    with open(path, "rb") as file:
+        return not MARKER[:2].startswith(file.read(2))
+
+
+def _load_bare(path: PathLike, options: dict[str, Any]) -> Any:
+    of_loads = {name: option for name, option in options.items() if name not in _OF_FRAMES}
+    return bind_loads(options.get("codec"), of_loads)(Path(path).read_bytes())
+
+
+_OF_FRAMES: Final = frozenset({"codec", "damaged", "max_frame", "tail"})
+"""Options of `open_reader` that are none of `loads`."""

@@ -15,7 +15,7 @@ from npser.types.shown import show_name
 
 __all__ = ["Form", "Placeholder", "kinds_of"]
 
-Form = Literal["object", "named tuple", "state", "enum"]
+Form = Literal["object", "named tuple", "state", "enum", "built"]
 
 
 class Placeholder:
@@ -25,10 +25,11 @@ class Placeholder:
     ----------
     class_name : str
         Its class, as ``module:qualified name``.
-    form : {"object", "named tuple", "state", "enum"}
+    form : {"object", "named tuple", "state", "enum", "built"}
         How its class is stored.
     contents : dict of str to object, or object
-        Its fields; for a state what ``__getstate__`` gave; for an enum the member's name (or a flag's value).
+        Its fields; for a state what ``__getstate__`` gave, for what is built what it is built from; for an enum the
+        member's name (or a flag's value).
     version : int
         The version of the class that stored it.
 

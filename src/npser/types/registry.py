@@ -1,4 +1,4 @@
-"""Classes that are known to every `loads`, and what is declared about them: name, version, renames, upgrade.
+"""Classes that are known to every `loads`, and what is declared about them: name, version, renames, upgrade, state.
 
 Strategy: registering is what a program says about its own classes, once, where they are defined. The wire has the
 declared name and version, so a class can move to another module, and old payloads can be told from new ones. Nothing
@@ -16,6 +16,7 @@ from npser.choices import one_of
 
 __all__ = [
     "ON_CHANGE",
+    "OWN_TYPES",
     "PostInit",
     "Registration",
     "class_name",
@@ -30,6 +31,9 @@ __all__ = [
 
 PostInit = Literal["skip", "call"]
 Upgrade = Callable[[dict[str, Any], int], Mapping[str, Any]]
+
+State = Callable[[Any], Any]
+Build = Callable[[Any], Any]
 
 _T = TypeVar("_T", bound=type)
 
@@ -48,10 +52,15 @@ class Registration(NamedTuple):
     renames: Mapping[str, str] = MappingProxyType({})
     upgrade: Upgrade | None = None
     post_init: PostInit = "skip"
+    state: State | None = None
+    build: Build | None = None
 
 
 ON_CHANGE: Final[list[Callable[[type], object]]] = []
 """Who keeps something about classes, and has to forget it when one is registered."""
+
+OWN_TYPES: Final[set[type]] = set()
+"""Types that npser stores whatever is declared about them; who writes them puts them in here."""
 
 _by_class: dict[type, Registration] = {}
 _by_name: dict[str, type] = {}
@@ -78,6 +87,8 @@ def register(
     renames: Mapping[str, str] | None = ...,
     upgrade: Upgrade | None = ...,
     post_init: PostInit = ...,
+    state: State | None = ...,
+    build: Build | None = ...,
 ) -> Callable[[_T], _T]: ...
 
 
@@ -91,6 +102,8 @@ def register(
     renames: Mapping[str, str] | None = ...,
     upgrade: Upgrade | None = ...,
     post_init: PostInit = ...,
+    state: State | None = ...,
+    build: Build | None = ...,
 ) -> _T: ...
 
 
@@ -103,6 +116,8 @@ def register(
     renames: Mapping[str, str] | None = None,
     upgrade: Upgrade | None = None,
     post_init: PostInit = "skip",
+    state: State | None = None,
+    build: Build | None = None,
 ) -> Any:
     """Make a class known to every `loads`, and say how its payloads change over time; also a decorator.
 
@@ -120,11 +135,17 @@ def register(
     post_init : {"skip", "call"}
         Whether ``__post_init__`` of a dataclass (without arguments) runs on objects that were read. ``__init__`` never
         does.
+    state, build : callable, optional
+        What objects of the class are made of: ``state(obj)`` gives any value that npser encodes, and ``build(state)``
+        an object out of it. Both or neither. Then the class may be anything, also one that is written in C, and
+        `upgrade` gets the state of an older version where that is a dict. An object is built when its state is
+        complete, so its state cannot lead back to it; met twice, it is one object again.
 
     Raises
     ------
     TypeError, ValueError
-        For what is not a class, another class of that name, or a version that is no int of 0 to 2**31 - 1.
+        For what is not a class, or a type that npser stores by itself; for another class of that name, a version that
+        is no int of 0 to 2**31 - 1, or only one of `state` and `build`.
 
     >>> @register(name="shop.Order", version=2, renames={"total": "amount"})
     ... class Order:
@@ -135,17 +156,25 @@ def register(
     """
     if cls is None:
         return lambda decorated: register(
-            decorated, name=name, version=version, renames=renames, upgrade=upgrade, post_init=post_init
+            decorated,
+            name=name,
+            version=version,
+            renames=renames,
+            upgrade=upgrade,
+            post_init=post_init,
+            state=state,
+            build=build,
         )
     if not isinstance(cls, type):
         raise TypeError(f"register takes a class, not {cls!r}")
+    _check_hooks(cls, state, build)
     if name is not None and (type(name) is not str or not name or VERSION_MARK in name):
         raise ValueError(f"the name of a class is text without NUL, not {name!r}")
     if type(version) is not int or not 0 <= version <= MAX_VERSION:
         raise ValueError(f"the version of a class is an int from 0 to {MAX_VERSION}, not {version!r}")
     one_of("post_init", post_init, get_args(PostInit))
     found = Registration(
-        cls, name or class_name(cls), version, MappingProxyType(dict(renames or {})), upgrade, post_init
+        cls, name or class_name(cls), version, MappingProxyType(dict(renames or {})), upgrade, post_init, state, build
     )
     with _lock:
         other = _by_name.get(found.name)
@@ -158,6 +187,15 @@ def register(
         _by_name[found.name] = cls
     _changed(cls)
     return cls
+
+
+def _check_hooks(cls: type, state: State | None, build: Build | None) -> None:
+    if (state is None) is not (build is None):
+        raise ValueError("state= and build= go together: what one takes apart, the other one puts together")
+    if state is not None and not (callable(state) and callable(build)):
+        raise TypeError(f"state= and build= are functions of one argument, not {state!r} and {build!r}")
+    if state is not None and cls in OWN_TYPES:
+        raise TypeError(f"npser stores {class_name(cls)} by itself; register a class of your own with state=")
 
 
 def unregister(cls: type) -> None:

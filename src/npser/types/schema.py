@@ -4,21 +4,24 @@ Strategy: a class is looked at once. Fields come from what declares them (datacl
 ``__slots__``), never from annotations; other instances have what their ``__dict__`` holds. An object is built by
 ``object.__new__`` and plain attribute stores, so neither ``__init__`` nor ``__post_init__`` nor ``__setattr__`` runs;
 only a class with a ``__setstate__`` of its own gets a call. Classes with state in C are refused: npser cannot see it.
+What comes before all that is what a class says itself: a registered `state=` and `build=`, or bytes that it owns.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+import inspect
 import types
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from npser.stream.packable import Packable
 from npser.types.registry import ON_CHANGE, Registration, class_name, registration_of, stamp
 
-__all__ = ["NO_DEFAULT", "NoDefault", "Schema", "StoreWay", "default_of", "schema_of", "setter", "store_way"]
+__all__ = ["NO_DEFAULT", "NoDefault", "Schema", "StoreWay", "default_of", "packs", "schema_of", "setter", "store_way"]
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 _OBJECT_SIZE = object.__basicsize__
@@ -33,7 +36,7 @@ class Schema(NamedTuple):
 
     Parameters
     ----------
-    form : {"object", "named tuple", "state", "enum"}
+    form : {"object", "named tuple", "state", "enum", "built"}
     name : str
         The class's name on the wire.
     fields : tuple of str | None
@@ -44,7 +47,7 @@ class Schema(NamedTuple):
         What is declared about it with `register`.
     """
 
-    form: Literal["object", "named tuple", "state", "enum"]
+    form: Literal["object", "named tuple", "state", "enum", "built"]
     name: str
     fields: tuple[str, ...] | None
     slots: tuple[str, ...] = ()
@@ -87,6 +90,8 @@ def schema_of(cls: type) -> Schema | None:
 
 
 def _described(cls: type, declared: Registration | None) -> Schema | None:
+    if declared is not None and declared.state is not None:
+        return Schema("built", declared.name, None, (), declared.version)
     schema = _describe(cls, class_name(cls) if declared is None else declared.name)
     return schema if schema is None or declared is None else schema._replace(version=declared.version)
 
@@ -101,6 +106,10 @@ ON_CHANGE.append(_forget)
 def _describe(cls: type, name: str) -> Schema | None:
     if isinstance(cls, enum.EnumMeta):
         return Schema("enum", name, None)
+    if packs(cls):
+        return Schema("built", name, None)
+    if Packable in cls.__mro__:  # it says that it owns its bytes, and has no `unpack` that would read them
+        return None
     if _is_named_tuple(cls):
         return Schema("named tuple", name, cls._fields)  # type: ignore[attr-defined]
     if cls is object or issubclass(cls, type) or not _is_plain(cls):
@@ -116,6 +125,39 @@ def _describe(cls: type, name: str) -> Schema | None:
     if cls.__dictoffset__ == 0:
         return Schema("object", name, slots)
     return Schema("object", name, None, slots)
+
+
+def packs(cls: type) -> bool:
+    """Whether objects of a class own their bytes: ``pack(self, stream)`` and a class method ``unpack(cls, stream)``.
+
+    Both must be there, written in Python, and each must take exactly one argument that has no default. So a method of
+    that name which does something else (``pack(self)`` that gives bytes) says nothing.
+
+    >>> import struct
+    >>> packs(struct.Struct)
+    False
+    """
+    pack, unpack = _member(cls, "pack"), _member(cls, "unpack")
+    return (
+        isinstance(pack, types.FunctionType)
+        and isinstance(unpack, classmethod)
+        and _takes_stream(pack)
+        and _takes_stream(unpack.__func__)
+    )
+
+
+def _takes_stream(method: Callable[..., Any]) -> bool:
+    """Whether a method needs exactly one argument besides the object or the class."""
+    try:
+        signature = inspect.signature(method)
+        signature.bind("self", "stream")
+    except (TypeError, ValueError):
+        return False
+    try:
+        signature.bind("self")
+    except TypeError:
+        return True
+    return False
 
 
 def _is_named_tuple(cls: type) -> bool:
