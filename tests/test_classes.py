@@ -31,7 +31,22 @@ import npser
 from npser.errors import DecodeError, EncodeError
 from npser.types.registry import class_name
 from same import difference
-from values import CLASSES, MAKERS, BareSlots, Bits, Box, Colour, Derived, Level, Mode, Order, Plain, Point, Stateful
+from values import (
+    CLASSES,
+    MAKERS,
+    BareSlots,
+    Bits,
+    Box,
+    Colour,
+    Derived,
+    Level,
+    Mode,
+    Order,
+    Packed,
+    Plain,
+    Point,
+    Stateful,
+)
 
 T = TypeVar("T")
 
@@ -558,7 +573,7 @@ def test_an_enum_member_is_known_by_its_name() -> None:
 
 # --------------------------------------------------------------------------------------------------------- placeholders
 
-FORMS = {"object": Box(1), "named tuple": Point(1, 2), "state": Stateful(1), "enum": Colour.RED}
+FORMS = {"object": Box(1), "named tuple": Point(1, 2), "state": Stateful(1), "enum": Colour.RED, "built": Packed(1)}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -1041,3 +1056,15 @@ def test_substitutes_that_become_one_key_are_refused_when_encoding() -> None:
         npser.dumps({IntChild(1), IntChild(2)}, default=lambda v: "same")
     with pytest.raises(EncodeError, match="twice"):
         npser.dumps([{"same": 1, IntChild(2): 2}], default=lambda v: "same")
+
+
+def test_a_class_whose_name_no_reader_takes_is_refused() -> None:
+    cls = type("A", (), {"__module__": "a\0b"})
+    with pytest.raises(npser.EncodeError, match="NUL") as caught:
+        npser.dumps([cls()])
+    assert caught.value.path == "$[0]"
+    npser.register(cls, name="a.A")
+    try:
+        assert type(npser.loads(npser.dumps(cls()))) is cls
+    finally:
+        npser.unregister(cls)

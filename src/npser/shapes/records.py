@@ -22,6 +22,7 @@ from npser.shapes.states import place_state_placeholders, place_states
 from npser.shapes.tables import wants_columns
 from npser.tags import Node as Tag
 from npser.types.placeholder import Form, Placeholder
+from npser.types.registry import VERSION_MARK
 from npser.types.schema import Schema, schema_of
 from npser.types.shown import show_step
 
@@ -243,7 +244,9 @@ class NamedTuples(Records):
 
 
 def _claim(w: ShapeWriter, column: Column, cls: type, name: str) -> None:
-    """Make sure that one name means one class in a payload."""
+    """Make sure that one name means one class in a payload, and that a reader takes it for a name."""
+    if VERSION_MARK in name:
+        raise w.refuse(column, 0, f"a class whose name has a NUL: {name!r}; register it under another one")
     if w.classes.setdefault(name, cls) is not cls:
         raise w.refuse(column, 0, f"two classes of one name: {name}")
 
