@@ -15,6 +15,7 @@ import pytest
 import npser
 from golden.corpus import NEEDS
 from npser import Codec
+from npser.envelope.seal import Seal
 from npser.errors import DecodeError, SignatureError
 from same import difference
 from values import CLASSES, MAKERS, Point
@@ -226,6 +227,79 @@ def test_later_changes_of_arguments_do_not_matter() -> None:
     keys[:] = [OTHER]
     assert codec.dumps(Point(1, 2)) == data
     assert codec.loads(data) == Point(1, 2)
+
+
+# ------------------------------------------------------------------------------------------------------ partial reads
+
+ROWS = [{"id": i, "amount": i / 4, "name": f"n{i}"} for i in range(400)]
+
+
+def test_select(codec: Codec) -> None:
+    data = codec.dumps(ROWS)
+    found = codec.loads(data, select=["name", "id"])
+    assert list(found) == ["name", "id"]
+    assert found["id"] == list(range(400))
+    file = io.BytesIO()
+    codec.dump({"a": 1, "b": [2]}, file)
+    file.seek(0)
+    assert codec.load(file, select=["b"]) == {"b": [2]}
+    with pytest.raises(npser.NoSuchKeyError, match="'name'"):
+        codec.loads(data, select=["nobody"])
+
+
+def test_view(codec: Codec) -> None:
+    data = codec.dumps({"rows": ROWS, "at": Point(1, 2)})
+    for buffer in (data, bytearray(data), memoryview(data)):
+        view = codec.view(buffer)
+        assert view["rows"].columns == ("id", "amount", "name")
+        assert view["rows"]["amount"].tolist() == [row["amount"] for row in ROWS]
+        assert view["rows"][7:9] == ROWS[7:9]
+    assert codec.view(data, numbers="list")["rows"]["id"][:3] == [0, 1, 2]
+    with pytest.raises(ValueError, match="numbers is one of"):
+        codec.view(data, numbers="arrays")  # type: ignore[arg-type]
+    with pytest.raises(DecodeError):
+        codec.view(data[:-1])["rows"]["name"]
+
+
+def test_a_view_has_the_classes_and_limits_of_its_codec() -> None:
+    data = npser.dumps({"at": [Point(1, 2)], "rows": ROWS})
+    assert Codec(classes=[Point]).view(data)["at"][0] == Point(1, 2)
+    assert type(Codec().view(data)["at"][0]) is npser.Placeholder
+    assert Codec(tables="columns", numbers="array").view(data)["rows"][3] == ROWS[3]
+    with pytest.raises(npser.LimitError):
+        Codec(limits=npser.Limits(bytes=100)).view(data)
+
+
+def test_a_view_and_a_selection_are_verified_first() -> None:
+    codec, other = Codec(key=KEY), Codec(key=OTHER)
+    data = codec.dumps(ROWS)
+    for damaged in (data[:-1] + bytes([data[-1] ^ 1]), npser.dumps(ROWS), other.dumps(ROWS), b"", b"\xc1"):
+        with pytest.raises(SignatureError):
+            codec.view(damaged)
+        with pytest.raises(SignatureError):
+            codec.loads(damaged, select=["id"])
+        assert codec.loads(damaged, select=["id"], default="a miss") == "a miss"
+    with pytest.raises(SignatureError):
+        Codec().view(data)
+    assert npser.loads_signed(data, KEY, select=["id"])["id"][399] == 399
+    assert npser.loads_signed(data, OTHER, select=["id"], default=None) is None
+
+
+def test_what_php_wrote_has_no_parts() -> None:
+    for codec in (Codec(wire="phpser"), Codec(key=KEY, wire="phpser")):
+        data = codec.dumps(ROWS)
+        assert codec.loads(data) == ROWS
+        with pytest.raises(DecodeError, match="phpser"):
+            codec.loads(data, select=["id"])
+        with pytest.raises(DecodeError, match="phpser"):
+            codec.view(data)
+
+
+def test_a_seal_of_npser_holds_no_payload_of_phpser() -> None:
+    data = Seal(KEY).close(npser.dumps([1], wire="phpser"))
+    for read in (Codec(key=KEY).loads, Codec(key=KEY).view, lambda data: npser.loads_signed(data, KEY)):
+        with pytest.raises(DecodeError, match="phpser"):
+            read(data)
 
 
 # --------------------------------------------------------------------------------------------------------------- threads

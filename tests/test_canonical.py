@@ -23,6 +23,7 @@ import npser
 from essence import disguise, essence
 from npser.columns import kinds, proofs, texts
 from npser.errors import EncodeError
+from npser.shapes.documents import DOCUMENTS
 from strategies import keys, tables, values
 from values import CLASSES, MAKERS, TRAPS, Box, Colour, Frozen, Plain, Point, Stateful
 
@@ -407,3 +408,26 @@ def test_digests_are_equal_across_processes_and_hash_seeds() -> None:
         outputs.add(run.stdout)
     assert len(outputs) == 1
     assert len(outputs.pop()) > 1000
+
+
+def test_digests_are_equal_by_generated_code_and_by_the_loops() -> None:
+    """A dict that is met often is written by a function of its own: see `shapes.documents`."""
+    values = [{"id": i, "name": f"n{i}", "at": {"x": i / 2, "tags": ["a"] * (i % 3), "set": {i, -i}}, "no": None} for i in range(200)]
+    DOCUMENTS.clear()
+    digests = [npser.digest(value) for value in values]
+    assert len(DOCUMENTS) > 0  # from some value on
+    assert [npser.digest(value) for value in values] == digests  # all of them by generated code
+    DOCUMENTS.clear()
+    assert [npser.digest(value) for value in values[::-1]] == digests[::-1]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_digests_are_equal_whatever_blocks_were_written_before(name: str) -> None:
+    """As a leaf, in a short column of a pool and in a long one with a block of its own: only the value counts."""
+    one, *_ = MAKERS[name](1)
+    assert npser.digest([one]) == npser.digest([one])
+    for n in (2, 40, 700):
+        values = MAKERS[name](n)
+        digest = npser.digest(values)
+        npser.dumps({"k": values})
+        assert npser.digest(values) == digest == npser.digest(npser.loads(npser.dumps(values), classes=CLASSES))

@@ -16,7 +16,7 @@ import npser
 from npser.errors import DecodeError, EncodeError, LimitError
 from same import difference
 from strategies import keysets, scalars
-from values import CLASSES, MAKERS, Box, Frozen, Plain, Point, Slotted, Stateful
+from values import CLASSES, MAKERS, Box, Frozen, Gauge, Packed, Plain, Point, Slotted, Stateful
 
 LEAVES = [
     "None", "bool", "int", "int/affine", "int/small", "int/large", "float", "float/prices", "complex", "str", "str/few",
@@ -51,6 +51,8 @@ def row(i: int) -> dict[str, Any]:
         "maybe": None if i % 2 else i,
         "point": Point(i, Frozen(i)),
         "state": Stateful(i),
+        "own": Packed(i),
+        "gauge": Gauge(i, [None] * (i % 3)),
     }
 
 

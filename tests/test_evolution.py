@@ -15,8 +15,9 @@ from npser.types import registry
 
 @pytest.fixture(autouse=True)
 def _clean_registry() -> Iterator[None]:
+    before = set(registry._by_class)
     yield
-    for cls in list(registry._by_class):
+    for cls in set(registry._by_class) - before:
         npser.unregister(cls)
 
 

@@ -362,6 +362,8 @@ BOMBS: Final[dict[str, bytes]] = {
             ("empty named tuple", NODE["NAMED_TUPLE"] + text("a:B") + keys(), ()),
             ("varied record", NODE["VARIED_RECORD"] + text("a:B") + keys("x") + b"\1\1\0" + LEAF, (pooled(), NONE)),
             ("state", NODE["STATE"] + text("a:B") + LEAF, (NONE,)),
+            ("built", NODE["BUILT"] + text("a:B") + LEAF, (NONE,)),
+            ("known built", NODE["BUILT"] + text("values:Gauge") + LEAF, (NONE,)),
             ("enum", NODE["ENUM"] + text("a:B"), (NONE,)),
             ("empty table", NODE["TABLE"] + keys(), ()),
             ("table", NODE["TABLE"] + keys("x") + LEAF, (NONE,)),
@@ -396,6 +398,7 @@ BOMBS: Final[dict[str, bytes]] = {
         LIST + NODE["RECORD"] + text("a:B") + keys("x") + (NODE["RECORD"] + b"\1\1") * 500 + LEAF, pooled(MANY // 9), NONE
     ),
     "states in states": payload(LIST + NODE["STATE"] + text("a:B") + (NODE["STATE"] + b"\1") * 500 + LEAF, pooled(MANY // 9), NONE),
+    "built in built": payload(LIST + NODE["BUILT"] + text("a:B") + (NODE["BUILT"] + b"\1") * 500 + LEAF, pooled(MANY // 9), NONE),
     "slices in slices": payload(LIST + (NODE["SLICE"] + LEAF + LEAF) * 250 + LEAF, pooled(MANY // 9), *[NONE] * 501),
     "lists that are copies": payload(LIST + LIST + LEAF, pooled(MANY // 9), Slot(Kind.POOL_COPIES, small=b"\1\1"), NONE),
     "lists that are copies of nothing": payload(LIST + LIST + NODE["NOTHING"], pooled(2**40), Slot(Kind.POOL_COPIES, small=b"\1\0")),

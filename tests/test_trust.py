@@ -226,8 +226,9 @@ def armed() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _clean() -> Iterator[None]:
     build.SHAPES.clear()
+    before = set(registry._by_class)
     yield
-    for cls in list(registry._by_class):
+    for cls in set(registry._by_class) - before:
         npser.unregister(cls)
     RAN.clear()
 

@@ -21,8 +21,9 @@ CART = {"id": 7, "items": ["tea", "milk"], "paid": False, "total": 2.5, "note": 
 
 @pytest.fixture(autouse=True)
 def _clean_registry() -> Iterator[None]:
+    before = set(registry._by_class)
     yield
-    for cls in list(registry._by_class):
+    for cls in set(registry._by_class) - before:
         npser.unregister(cls)
 
 

@@ -168,6 +168,30 @@ def test_nothing_is_called_to_find_out_what_an_object_is() -> None:
         npser.unregister(Quiet)
 
 
+def test_build_gets_what_state_gave_whatever_the_options(celsius: type[Celsius]) -> None:
+    """Lists of numbers come as arrays, and tables as columns, but not to code that does not know of it."""
+    states: list[Any] = [
+        [1, 2, 3],
+        list(range(500)),
+        [[1, 2], [3, 4]],
+        [[1.5], [2.5, 3.5], []],
+        {"a": [1, 2], "rows": [{"x": 1, "y": [1, 2]}, {"x": 2, "y": [3]}]},
+        [{"x": i} for i in range(50)],
+        ([True, False], {"k": [Celsius([1, 2])]}),
+    ]
+    for state in states:
+        for value in (Celsius(state), [Celsius(state), Celsius(state)], {"a": Celsius(state), "b": [1, 2]}):
+            found = back(value, numbers="array", tables="columns")
+            if type(value) is dict:
+                assert type(found["b"]) is np.ndarray
+                value, found = value["a"], found["a"]
+            assert difference(value, found) is None
+    data = npser.dumps([{"id": i, "c": Celsius([i, i])} for i in range(5)])
+    assert npser.loads(data, numbers="array", tables="columns")["c"][4].degrees == [4, 4]
+    assert npser.loads(data, numbers="array", select=["c"])["c"][4].degrees == [4, 4]
+    assert npser.view(data)["c"][4].degrees == [4, 4]
+
+
 def test_built_objects_are_keys_and_members(celsius: type[Celsius]) -> None:
     key = Celsius(5)
     for value in ({key: 1, "k": 2}, {key, 3}, frozenset({key, Celsius(6)}), {(key, 1): [key]}):

@@ -167,4 +167,6 @@ def mangle(cls: type, attribute: str) -> str:
 def schema_for(cls: type) -> Schema | None:
     """How objects of a class are stored on this wire; None for what PHP has no objects of."""
     schema = None if cls in LEAF_TYPES else schema_of(cls)  # a Fraction is no object to PHP
-    return None if schema is None or schema.form == "named tuple" else schema
+    if schema is None or schema.form == "named tuple" or (schema.form == "built" and not owns_bytes(cls)):
+        return None
+    return schema

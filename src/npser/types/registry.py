@@ -17,6 +17,7 @@ from npser.choices import one_of
 __all__ = [
     "ON_CHANGE",
     "OWN_TYPES",
+    "VERSION_MARK",
     "PostInit",
     "Registration",
     "class_name",
