@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from npser.types import registry
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md", *ROOT.glob("benchmarks/*.md"), *ROOT.glob("src/npser/**/*.md")]
@@ -25,10 +27,13 @@ def test_examples_run(block: str) -> None:
     # a module of its own: pickling and dataclasses look their classes up there
     module = types.ModuleType("readme_example")
     sys.modules[module.__name__] = module
+    before = set(registry._by_class)
     try:
         exec(compile(block, "README.md", "exec"), vars(module))  # noqa: S102 - our own page
     finally:
         del sys.modules[module.__name__]
+        for cls in set(registry._by_class) - before:
+            registry.unregister(cls)
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"npser\.adapters\.([a-z_]+)", README))))
