@@ -14,13 +14,15 @@ from hypothesis.extra import numpy as hnp
 from columns.exact import check, check_garbage, encode, refused
 from columns.test_dtypes import STRUCTS, String, deep, needs_strings
 from npser.blocks.cursor import Cursor
+from npser.blocks.flat_ints import write_frame
 from npser.blocks.sink import Sink
 from npser.columns import arraydata, rawitems
 from npser.columns.anyints import write_any_ints
 from npser.columns.arraydata import DataForm
-from npser.columns.arrays import read_array_views, read_arrays, write_arrays
+from npser.columns.arrays import read_array_part, read_array_views, read_arrays, write_arrays
+from npser.columns.dtypecodes import DtypeCode
 from npser.errors import EncodeError
-from npser.tags import Kind
+from npser.tags import IntCode, Kind
 
 READERS: dict[int, Any] = {Kind.ARRAY: read_arrays}
 VIEWS: dict[int, Any] = {Kind.ARRAY: read_array_views}
@@ -401,3 +403,85 @@ def test_what_pads_a_long_double_does_not_leave_the_process(order: str) -> None:
         assert secret not in sink.out
         (back,) = read_arrays(Cursor(memoryview(sink.out), 1), 1)
         assert back.dtype == dtype and (back == array).all()
+
+
+# ---------------------------------------------------------------------------------------------------------------- parts
+
+MANY = 5000  # elements of a part that is a block of its own
+
+
+def columns(k: int) -> Any:
+    """(k, MANY) int64 whose rows have little in common."""
+    return np.stack([np.arange(MANY) * 7 % 13 + 10 ** (2 * row) for row in range(k)])
+
+
+def first_form(arrays: list[Any], parts: int) -> int:
+    sink = Sink()
+    arraydata.write_data(sink, 0, [array.reshape(-1) for array in arrays], parts)
+    return sink.out[0]
+
+
+@pytest.mark.parametrize("dtype", ["<i8", "<i4", "<u8", "<f8", "<M8[s]", "<i2"])
+def test_rows_and_arrays_that_are_blocks_of_their_own(dtype: str) -> None:
+    table = (columns(6) % 30_000).astype(dtype)
+    assert (first_form([table], 6) == DataForm.PARTS) == (table[0].nbytes >= arraydata.PART_BYTES)
+    both([table])
+    both([np.asfortranarray(table.T), table])
+    both(list(table))
+    both([*table, table[0].astype("<f4")])
+    both([table.reshape(2, 3, MANY), table[:2]])
+    both([np.asfortranarray(table)])
+
+
+def test_bools_are_blocks_of_their_own() -> None:
+    table = np.arange(4 * 2**15).reshape(4, -1) % 3 == 0
+    assert first_form([table], 4) == DataForm.PARTS
+    both([table])
+
+
+def test_noise_is_one_run_of_bytes() -> None:
+    table = noise(6 * MANY).reshape(6, MANY)
+    assert first_form([table], 6) == DataForm.RAW
+    both([table])
+
+
+def test_noise_among_others_is_aligned() -> None:
+    table = np.concatenate((columns(3).view("<u8"), noise(2 * MANY).reshape(2, MANY)))
+    assert first_form([table], 5) == DataForm.PARTS
+    data = both([table])
+    raw = table[4].tobytes()
+    assert (data.index(raw) - 1) % arraydata.ALIGNMENT == 0
+
+
+def test_one_row_without_the_others() -> None:
+    table = columns(5)
+    for array, rows in ((table, table), (np.asfortranarray(table.T), table)):
+        data = encode(write_arrays, [array])
+        for number in (*range(5), -1):
+            row = read_array_part(Cursor(memoryview(data), 1), number)
+            assert row is not None
+            assert row.tolist() == rows[number].tolist()
+            assert row.flags.writeable and row.flags.owndata
+        with pytest.raises(IndexError):
+            read_array_part(Cursor(memoryview(data), 1), 5)
+    for array in (table[0], table[:, :10], table.reshape(5, 2, -1)):
+        assert read_array_part(Cursor(memoryview(encode(write_arrays, [array])), 1), 0) is None
+
+
+def test_parts_that_do_not_fit_are_refused() -> None:
+    data = encode(write_arrays, [columns(3)])
+    at = data.index(bytes((DataForm.PARTS, 3)))
+    assert len(read_arrays(Cursor(memoryview(data), 1), 1)) == 1
+    for wrong in (0, 1, 2, 4, 7, 127):  # 15,000 elements are 2 or 4 parts, too, of other sizes
+        refused(read_arrays, data[: at + 1] + bytes((wrong,)) + data[at + 2 :], 1)
+    for size in (0, 2**62, 2**64 - 1):
+        refused(read_arrays, data[: at + 2] + size.to_bytes(8, "little") + data[at + 10 :], 1)
+    start = at + 2 + 24
+    refused(read_arrays, data[:start] + bytes((DataForm.PARTS,)) + data[start + 1 :], 1)
+
+
+def test_parts_cost_no_memory_before_they_are_there() -> None:
+    dims = Sink()
+    write_frame(dims, np.array([3, 2**40]), 0, 64)
+    head = bytes((1, DtypeCode.INT64, IntCode.CONST, 4)) + bytes(dims.out) + bytes((0, 0))
+    refused(read_arrays, head + bytes((DataForm.PARTS, 3)) + bytes(24), 1)

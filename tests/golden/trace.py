@@ -130,7 +130,8 @@ def tracing() -> Iterator[set[str]]:
             for code in set(table) & set(codes):
                 patch.setitem(table, code, _noting(met, codes(code), table[code]))
         patch.setattr(build, "SHAPES", ShapeCache())
-        patch.setattr(build, "outline_of", lambda *_args: None)  # it asks no table
+        for shortcut in ("outline_of", "open_few"):  # they ask no table
+            patch.setattr(build, shortcut, lambda *_args: None)
         patch.setattr(build, "read_shape", read_shape)
         patch.setattr(build, "open_slots", open_slots)
         patch.setattr(decoder, "load_shape", load_shape)

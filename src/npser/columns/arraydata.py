@@ -5,10 +5,13 @@
                      FLOATS: float(count)    <f8
                      TEXT:   [bits(count) present, if the dtype has None or nan for absent] | text(count of present)
                      BITS:   bits(count)     bool
+                     PARTS:  uvarint r | r * u64 nbytes | r * data of count / r elements each, none of them PARTS
 
 Strategy: an array is asked for by people who want its memory, so raw bytes, aligned, are the rule, and an encoding must
 save a good part of them to be chosen. Long data is tried on a few stretches first: random bytes should not be paid for
 with a full attempt. What is read is in either case a run of raw bytes to cut arrays from (strings: a list).
+Columns differ from each other more than what is within them, so large arrays of one size, and the rows of a large one
+(the columns of one in Fortran order), are blocks of their own: one of them can then be read without the others.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import numpy as np
 
 from npser.blocks.bits import read_bits
 from npser.blocks.choose import write_bits, write_floats, write_ints
+from npser.blocks.filling import fill_floats, fill_ints
 from npser.blocks.floats import read_floats
-from npser.blocks.ints import read_ints
+from npser.blocks.ints import read_compact_ints, read_ints
 from npser.blocks.sink import Sink
 from npser.columns.copies import read_copied_text, write_copied_text
 from npser.columns.rawitems import find_flaw, settled
@@ -37,7 +41,16 @@ if TYPE_CHECKING:
     Dtype = np.dtype[Any]
     Array = NDArray[Any]
 
-__all__ = ["ALIGNED_BYTES", "ALIGNMENT", "DataForm", "read_data", "read_strings", "write_data", "write_strings"]
+__all__ = [
+    "ALIGNED_BYTES",
+    "ALIGNMENT",
+    "DataForm",
+    "read_data",
+    "read_part",
+    "read_strings",
+    "write_data",
+    "write_strings",
+]
 
 
 class DataForm(IntEnum):
@@ -48,6 +61,7 @@ class DataForm(IntEnum):
     FLOATS = 2
     TEXT = 3
     BITS = 4
+    PARTS = 5
 
 
 ALIGNMENT = 64
@@ -62,10 +76,18 @@ TRIED_BYTES = 32
 STRETCH, STRETCHES = 4096, 3
 """Longer data is first tried on so many stretches of so many elements."""
 
+PART_BYTES = 1 << 15
+"""Parts of less raw data are one block together: each block costs some microseconds, to write and to read."""
+
+TRIED_PARTS = 3
+"""Parts that are written before it is given up, if all of them are raw."""
+
+SIZE: Final = np.dtype("<u8")
+
 MAX_COUNT = 1 << 62
 
 
-def write_data(sink: Sink, base: int, flats: list[Array]) -> None:
+def write_data(sink: Sink, base: int, flats: list[Array], parts: int = 1) -> None:
     """Write the elements of arrays of one dtype that is not StringDType.
 
     Parameters
@@ -74,12 +96,36 @@ def write_data(sink: Sink, base: int, flats: list[Array]) -> None:
         Where the body of the column starts in the sink; alignment counts from there.
     flats : list of (size,) arrays, at least one
         Contiguous, all of the same dtype.
+    parts : int
+        How many parts of one size they fall into by themselves: as many as there are arrays, or rows of a single one.
     """
     dtype = flats[0].dtype
     nbytes = sum(flat.nbytes for flat in flats)
+    if parts > 1 and nbytes >= parts * PART_BYTES and _plan(dtype) and _write_parts(sink, base, flats, parts):
+        return
     plan = _plan(dtype) if nbytes >= TRIED_BYTES or dtype.kind == "b" else None
     if plan is None or not plan(sink, flats, nbytes):
         _write_raw(sink, base, flats, nbytes)
+
+
+def _write_parts(sink: Sink, base: int, flats: list[Array], parts: int) -> bool:
+    start, expanded = len(sink.out), sink.expanded
+    sink.u8(DataForm.PARTS)
+    sink.uvarint(parts)
+    directory = len(sink.out)
+    sink.out += bytes(SIZE.itemsize * parts)
+    sizes, forms = np.empty(parts, SIZE), set()
+    for number, part in enumerate(flats if len(flats) == parts else flats[0].reshape(parts, -1)):
+        begin = len(sink.out)
+        write_data(sink, base, [part])
+        sizes[number] = len(sink.out) - begin
+        forms.add(sink.out[begin])
+        if number + 1 == min(parts, TRIED_PARTS) and forms == {DataForm.RAW}:
+            del sink.out[start:]
+            sink.expanded = expanded
+            return False
+    sink.out[directory : directory + sizes.nbytes] = sizes.tobytes()
+    return True
 
 
 def _write_raw(sink: Sink, base: int, flats: list[Array], nbytes: int) -> None:
@@ -166,20 +212,102 @@ def _try(
     return True
 
 
-def read_data(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview | Array:
+def read_data(
+    cursor: Cursor, base: int, dtype: Dtype, count: int, arrays: int = 1
+) -> memoryview | Array | list[memoryview | Array]:
     """Read `count` elements of a dtype that is not StringDType: a view of the input if RAW, else a new (count,) array.
 
-    `count` may be any number: nothing is allocated before the bytes are there or the budget allows it.
+    They are a list of one for each of several `arrays` where these are parts. `count` may be any number: nothing is
+    allocated before the bytes are there or the budget allows it.
     """
     form = cursor.u8()
+    if form == DataForm.PARTS:
+        return _read_parts(cursor, base, dtype, count, arrays)
+    return _read_form(cursor, base, dtype, count, form)
+
+
+def _read_form(cursor: Cursor, base: int, dtype: Dtype, count: int, form: int) -> memoryview | Array:
     if form == DataForm.RAW:
         return _read_raw(cursor, base, dtype, count)
+    _check_form(cursor, dtype, count, form)
+    return _BLOCKS[form](cursor, dtype, count)
+
+
+def _check_form(cursor: Cursor, dtype: Dtype, count: int, form: int) -> None:
     fits = _FITS.get(form)
     if fits is None or not fits(dtype):
         raise cursor.fail(f"elements of {dtype!r} in the form {form}")
     if count > MAX_COUNT:
         raise TruncatedError(f"{count} elements in a block", pos=cursor.pos)
-    return _BLOCKS[form](cursor, dtype, count)
+
+
+def _open_parts(cursor: Cursor, count: int) -> tuple[list[int], int]:
+    """The sizes of the parts, and how many elements each has."""
+    parts = cursor.uvarint()
+    if parts < 2 or count % parts:
+        raise cursor.fail(f"{parts} parts of {count} elements")
+    sizes: list[int] = np.frombuffer(cursor.take(SIZE.itemsize * parts), SIZE).tolist()
+    if sum(sizes) > cursor.left:
+        raise TruncatedError(f"parts of {sum(sizes)} bytes, {cursor.left} left", pos=cursor.pos)
+    return sizes, count // parts
+
+
+def _read_parts(
+    cursor: Cursor, base: int, dtype: Dtype, count: int, arrays: int
+) -> Array | list[memoryview | Array]:
+    sizes, each = _open_parts(cursor, count)
+    if arrays == len(sizes):
+        apart: list[memoryview | Array] = []
+        for size in sizes:
+            stop = cursor.pos + size
+            apart.append(_read_form(cursor, base, dtype, each, cursor.u8()))
+            _check_stop(cursor, stop)
+        return apart
+    if count > 8 * cursor.left + cursor.budget:  # an element is a bit at least, or is paid for
+        raise TruncatedError(f"{count} elements in {cursor.left} bytes", pos=cursor.pos)
+    out: Array = np.empty(count, dtype)
+    for number, size in enumerate(sizes):
+        stop = cursor.pos + size
+        _read_into(cursor, base, out[number * each : number * each + each])
+        _check_stop(cursor, stop)
+    return out
+
+
+def _check_stop(cursor: Cursor, stop: int) -> None:
+    if cursor.pos != stop:
+        raise cursor.fail(f"a part that ends {abs(stop - cursor.pos)} bytes before or after its place")
+
+
+def _read_into(cursor: Cursor, base: int, out: Array) -> None:
+    form, dtype = cursor.u8(), out.dtype
+    if form == DataForm.INTS and dtype.itemsize == SIZE.itemsize:
+        _check_form(cursor, dtype, out.size, form)
+        fill_ints(cursor, out.view("<i8"))
+    elif form == DataForm.FLOATS:
+        _check_form(cursor, dtype, out.size, form)
+        fill_floats(cursor, out)
+    else:
+        part = _read_form(cursor, base, dtype, out.size, form)
+        out[:] = part if isinstance(part, np.ndarray) else np.frombuffer(part, dtype)
+
+
+def read_part(
+    cursor: Cursor, base: int, dtype: Dtype, count: int, number: int, parts: int
+) -> Array | None:
+    """One of so many parts of `count` elements, and nothing but that; None where they are not stored so."""
+    if cursor.u8() != DataForm.PARTS:
+        return None
+    sizes, each = _open_parts(cursor, count)
+    if len(sizes) != parts:
+        return None
+    cursor.take(sum(sizes[:number]))
+    stop = cursor.pos + sizes[number]
+    if each > 8 * sizes[number] + cursor.budget:
+        raise TruncatedError(f"{each} elements in {sizes[number]} bytes", pos=cursor.pos)
+    part: Array = np.empty(each, dtype)
+    _read_into(cursor, base, part)
+    _check_stop(cursor, stop)
+    return part
 
 
 def _read_raw(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview:
@@ -199,9 +327,12 @@ def _read_raw(cursor: Cursor, base: int, dtype: Dtype, count: int) -> memoryview
 
 
 def _read_int_items(cursor: Cursor, dtype: Dtype, count: int) -> Array:
-    values = read_ints(cursor, count)
     if dtype.itemsize == 8:
-        return values if dtype.type is values.dtype.type else values.view(dtype)
+        words = read_ints(cursor, count)
+        return words if dtype.type is words.dtype.type else words.view(dtype)
+    values = read_compact_ints(cursor, count)
+    if values.dtype == dtype:
+        return values
     info = np.iinfo(dtype)
     if count and not (info.min <= int(values.min()) and int(values.max()) <= info.max):
         raise cursor.fail(f"an element out of the range of {dtype!r}")

@@ -20,7 +20,7 @@ import numpy as np
 from npser.blocks.bits import read_bit_list
 from npser.blocks.choose import write_bits, write_ints
 from npser.blocks.ints import read_int_list
-from npser.columns.arraydata import read_data, read_strings, write_data, write_strings
+from npser.columns.arraydata import read_data, read_part, read_strings, write_data, write_strings
 from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.columns.rawitems import find_flaw
 from npser.errors import EncodeError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Dtype = np.dtype[Any]
     Order = Literal["C", "F"]
 
-__all__ = ["read_array_views", "read_arrays", "write_arrays"]
+__all__ = ["read_array_part", "read_array_views", "read_arrays", "write_arrays"]
 
 MAX_NDIM = 64
 """numpy's own limit."""
@@ -113,7 +113,16 @@ def _write_elements(sink: Sink, base: int, arrays: list[Array]) -> None:
     if dtype.kind == "T":
         write_strings(sink, dtype, [item for array in arrays for item in _flat(array).tolist()])
     else:
-        write_data(sink, base, list(map(_flat, arrays)))
+        write_data(sink, base, list(map(_flat, arrays)), _parts(arrays))
+
+
+def _parts(arrays: list[Array]) -> int:
+    """Into how many parts of one size arrays fall: themselves, or the rows (in memory order) of one."""
+    if len(arrays) > 1:
+        size = arrays[0].size
+        return len(arrays) if all(array.size == size for array in arrays) else 1
+    (array,) = arrays
+    return array.shape[-1 if _is_fortran(array) else 0] if array.ndim > 1 and array.size else 1
 
 
 def _is_fortran(array: Array) -> bool:
@@ -145,6 +154,22 @@ def read_arrays(cursor: Cursor, n: int) -> list[Array]:
 def read_array_views(cursor: Cursor, n: int) -> list[Array]:
     """Read n read-only arrays; those stored raw are views of the input, which they keep alive."""
     return _read(cursor, n, _VIEWS)
+
+
+def read_array_part(cursor: Cursor, number: int) -> Array | None:
+    """One part of a single array with (k, m) elements, in its memory order, stored as k parts: (m,), fresh.
+
+    None where it is stored otherwise; IndexError where there is no such part.
+    """
+    base = cursor.pos
+    dtypes = _read_dtypes(cursor, 1)
+    (shape,) = _read_shapes(cursor, 1)
+    order: Order = "F" if read_bit_list(cursor, 1)[0] else "C"
+    if len(dtypes) != 1 or len(shape) != 2 or dtypes[0].kind == "T":
+        return None
+    form = _form(cursor, dtypes[0], shape, order)
+    parts = shape[-1 if order == "F" else 0]
+    return read_part(cursor, base, form.dtype, form.size, range(parts)[number], parts)
 
 
 class Cutter(NamedTuple):
@@ -249,8 +274,10 @@ def _form(cursor: Cursor, dtype: Dtype, shape: tuple[int, ...], order: Order) ->
 
 
 def _read_plain_arrays(cursor: Cursor, base: int, dtype: Dtype, forms: list[Form], cutter: Cutter) -> list[Array]:
-    raw = read_data(cursor, base, dtype, sum(form.size for form in forms))
+    raw = read_data(cursor, base, dtype, sum(form.size for form in forms), len(forms))
     try:
+        if isinstance(raw, list):
+            return [cutter.one(form, part, 0) for form, part in zip(forms, raw, strict=True)]
         if len(forms) > 1 and _are_rows(forms):
             return cutter.many(forms[0], raw, len(forms))
         offset, out = 0, []

@@ -42,6 +42,7 @@ __all__ = [
     "SAMPLE_WINDOW",
     "SAMPLE_WINDOWS",
     "SHARED_NS",
+    "TIGHT_ITEMS",
     "UNUSED",
     "VARINT_BLOCK_NS",
     "VARINT_BYTE_NS",
@@ -69,6 +70,8 @@ WIDE_BLOCK_NS: Final = 20000.0  # benchmarks/thresholds.py::sweep_frames, 31, 41
 WIDE_NS: Final = 2.3
 UNUSED: Final = 4 / 3  # so much wider than its bits may a frame be to be coarser: whole bytes are read twice as fast as
 # half bytes, and those as bits, and written so; benchmarks/thresholds.py::sweep_frames
+TIGHT_ITEMS: Final = 1 << 16  # from here on nothing is left unused: 12 bits in the place of 16 are a quarter of what is
+# most of the payload, and cost half a nanosecond an item; benchmarks/thresholds.py::sweep_frames
 BITS_MIN_ITEMS: Final = 128  # below, even 40 bits in the place of 64 do not pay the block; sweep_frames
 
 DELTA_BLOCK_NS: Final = 3500.0  # on top of the differences; benchmarks/thresholds.py::sweep_delta

@@ -2,7 +2,8 @@
 
 Strategy: one pass finds the lowest and the highest value, and a glance at a few values and their neighbours rules out
 most of what a frame could be compared with. The width of a frame is the coarsest that leaves little unused, as whole
-bytes are quicker to read and to write than half bytes, and those quicker than bits.
+bytes are quicker to read and to write than half bytes, and those quicker than bits; but no bit is left unused where
+there are very many.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def frame_width(n: int, span: int) -> tuple[float, int]:
     bits = span.bit_length() or 1
     plain = _PLAIN_WIDTHS[bits]
     cheapest = frame_cost(n, plain), plain
-    packed = _PACKED_WIDTHS[bits]
+    packed = _PACKED_WIDTHS[bits] if n < costs.TIGHT_ITEMS else bits
     return cheapest if n < costs.BITS_MIN_ITEMS or packed == plain else min(cheapest, (frame_cost(n, packed), packed))
 
 
