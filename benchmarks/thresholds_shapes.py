@@ -12,8 +12,9 @@ from typing import Any
 
 import npser
 from benchmarks.thresholds import best, run
-from npser.columns import slotwriter, unpooled
-from npser.shapes import build, collector, documents, exactreader, generated, templates
+from npser import encoder
+from npser.columns import pooled, slotwriter, unpooled
+from npser.shapes import build, collector, documents, exactreader, generated, outline, quick, tables, templates
 from npser.shapes.generated import build_rows
 from npser.shapes.hot import compile_reader
 
@@ -28,16 +29,24 @@ def _rows(n: int) -> list[dict[str, Any]]:
     ]
 
 
+def _pool_up_to(items: int, texts: int) -> None:
+    """Set POOLED_ITEMS and POOLED_TEXTS."""
+    slotwriter.POOLED_ITEMS = quick.POOLED_ITEMS = items
+    slotwriter.POOLED_TEXTS = texts
+    slotwriter.POOLED.update(
+        (kind, (texts if kind is str else items, put)) for kind, put in pooled.PUT_MANY.items()
+    )
+
+
 def sweep_pooled() -> None:
     """POOLED_ITEMS: a table whose columns are in the pools, or each in a body of its own."""
     print(f"\n{'rows':>8}{'pooled':>10}{'bodies':>10}   us to read      bytes pooled / bodies")
-    kept = slotwriter.POOLED_ITEMS
     for n in ROWS:
         payloads = []
         for items in (10**6, 1):
-            slotwriter.POOLED_ITEMS = items
+            _pool_up_to(items, items)
             payloads.append(npser.dumps({"rows": _rows(n)}))
-        slotwriter.POOLED_ITEMS = kept
+        _pool_up_to(pooled.POOLED_ITEMS, pooled.POOLED_TEXTS)
         times = [best(lambda data=data: npser.loads(data)) / 1000 for data in payloads]  # type: ignore[misc]
         print(f"{n:8}{times[0]:10.1f}{times[1]:10.1f}{len(payloads[0]):25} / {len(payloads[1])}")
 
@@ -46,15 +55,14 @@ def sweep_pooled_texts() -> None:
     """POOLED_TEXTS: a column of texts, all distinct or of ten categories, in the pools or in a body."""
     print(f"\n{'items':>8}{'distinct':>18}{'categories':>20}   us to read, pooled / body")
     rng = random.Random(1)
-    kept = slotwriter.POOLED_TEXTS
     for n in (32, 64, 128, 256, 512, 1024):
         figures = []
         for texts in ([f"text {i}" for i in range(n)], [f"text {rng.randrange(10)}" for _ in range(n)]):
             for items in (10**6, 1):
-                slotwriter.POOLED_TEXTS = items
+                _pool_up_to(pooled.POOLED_ITEMS, items)
                 data = npser.dumps({"id": 1, "texts": texts})
                 figures.append(best(lambda data=data: npser.loads(data)) / 1000)  # type: ignore[misc]
-        slotwriter.POOLED_TEXTS = kept
+        _pool_up_to(pooled.POOLED_ITEMS, pooled.POOLED_TEXTS)
         print(f"{n:8}{figures[0]:11.1f} / {figures[1]:4.1f}{figures[2]:13.1f} / {figures[3]:4.1f}")
 
 
@@ -96,6 +104,48 @@ def sweep_learned() -> None:
     documents.DOCUMENTS.clear()
 
 
+def sweep_looked_up() -> None:
+    """MAX_LOOKED_UP: taking a document of sixteen dicts apart by looking keys up, or by unpacking values."""
+    print(f"\n{'keys':>8}{'looked up':>12}{'unpacked':>12}   ns a dict")
+    kept = documents.MAX_LOOKED_UP
+    for keys in (1, 2, 3, 4, 6, 8):
+        value = {f"dict {i}": {f"key {k}": i * k for k in range(keys)} for i in range(16)}
+        figures = []
+        for documents.MAX_LOOKED_UP in (16, 0):
+            document = documents.document_of(value)
+            assert document is not None
+            figures.append(best(lambda take=document.take, value=value: take(value)) / 16)  # type: ignore[misc]
+        documents.MAX_LOOKED_UP = kept
+        print(f"{keys:8}{figures[0]:12.1f}{figures[1]:12.1f}")
+
+
+def sweep_quick() -> None:
+    """`quick`: tables of so many rows written by it, or by the placers of all nodes."""
+    print(f"\n{'rows':>8}{'quick':>9}{'placers':>9}   us to write")
+    kept = encoder.write_fields
+    for n in ROWS:
+        rows = _rows(n)
+        figures = []
+        for encoder.write_fields in (kept, None):  # type: ignore[assignment]
+            figures.append(best(lambda rows=rows: npser.dumps(rows)) / 1000)  # type: ignore[misc]
+        encoder.write_fields = kept
+        print(f"{n:8}{figures[0]:9.1f}{figures[1]:9.1f}")
+
+
+def sweep_chunk_rows() -> None:
+    """CHUNK_ROWS: 10,000 dicts taken apart in chunks of so many."""
+    print(f"\n{'chunk':>8}   ms to take 10,000 dicts of 5 and of 20 keys apart")
+    kept = tables.CHUNK_ROWS
+    for tables.CHUNK_ROWS in (32, 128, 512, 1024, 4096, 1 << 14):
+        figures = []
+        for count in (5, 20):
+            keys = tuple(f"key {k}" for k in range(count))
+            rows = [{key: i + k for k, key in enumerate(keys)} for i in range(10_000)]
+            figures.append(best(lambda: list(tables.columns_of_rows(rows, keys)), 0.3) / 1e6)  # noqa: B023
+        print(f"{tables.CHUNK_ROWS:8}{figures[0]:10.2f}{figures[1]:10.2f}")
+    tables.CHUNK_ROWS = kept
+
+
 def sweep_rows() -> None:
     """GENERATED_ROWS: dicts by generated code bound to the keys (binding included), or by a loop."""
     print(f"\n{'rows':>8}{'generated':>11}{'loop':>8}   us")
@@ -126,22 +176,61 @@ def _document(leaves: int) -> dict[str, Any]:
 
 def sweep_hot() -> None:
     """HOT_AFTER: what compiling a shape costs, and after how many reads it has paid that back."""
-    print(f"\n{'leaves':>8}{'loops':>9}{'hot':>9}   us to read{'compile':>10} us{'pays after':>12} reads")
+    print(f"\n{'leaves':>8}{'outline':>9}{'hot':>9}   us to read{'compile':>10} us{'pays after':>12} reads")
     for leaves in (9, 27, 90, 270, 900):
         data = npser.dumps(_document(leaves))
         kept, build.HOT_AFTER = build.HOT_AFTER, 1 << 60
         build.SHAPES.clear()
-        loops = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
+        cold = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
         (program,) = build.SHAPES.programs
-        (signature,) = program.meetings
+        signature, *_any = program.meetings
         compiling = best(lambda program=program, s=signature: compile_reader(program, s)) / 1000  # type: ignore[misc]
         build.HOT_AFTER = 1
         build.SHAPES.clear()
         npser.loads(data)
         hot = best(lambda data=data: npser.loads(data)) / 1000  # type: ignore[misc]
         build.HOT_AFTER = kept
-        print(f"{leaves:8}{loops:9.1f}{hot:9.1f}{compiling:21.0f}{compiling / (loops - hot):15.0f}")
+        print(f"{leaves:8}{cold:9.1f}{hot:9.1f}{compiling:21.0f}{compiling / (cold - hot):15.0f}")
     build.SHAPES.clear()
+
+
+def sweep_outline() -> None:
+    """A shape that is new: through its outline, or through its nodes. There is no size from which either is slower."""
+    print(f"\n{'leaves':>8}{'outline':>9}{'nodes':>9}   us to read, no shape remembered")
+    kept = build.outline_of
+    for leaves in (9, 27, 90, 270, 900, 9000):
+        data = npser.dumps(_document(leaves))
+        figures = []
+        for outline_of in (kept, _no_outline):
+            vars(build)["outline_of"] = outline_of
+            figures.append(best(lambda data=data: _read_new(data)) / 1000)  # type: ignore[misc]
+        vars(build)["outline_of"] = kept
+        print(f"{leaves:8}{figures[0]:9.1f}{figures[1]:9.1f}")
+
+
+def _no_outline(*_args: Any) -> None:
+    return None
+
+
+def _read_new(data: bytes) -> None:
+    build.SHAPES.clear()
+    npser.loads(data)
+
+
+def sweep_run() -> None:
+    """MAX_RUN: leaves that are looked for at a time, where all children are leaves but the last one, and where every
+    other one is."""
+    print(f"\n{'MAX_RUN':>8}{'one run':>9}{'runs of 1':>11}   us to outline the shape of a dict of 250 keys")
+    shapes = []
+    for value in ({f"k{i}": i or {} for i in range(249, -1, -1)}, {f"k{i}": i if i % 2 else {} for i in range(250)}):
+        build.SHAPES.clear()
+        npser.loads(npser.dumps(value))
+        shapes += [shape for shape, _ in build.SHAPES._programs]
+    kept = outline.MAX_RUN
+    for outline.MAX_RUN in (8, 16, 32, 64, 128, 256):
+        times = [best(lambda shape=shape: outline.outline_of(shape, 512, build.PARSERS)) / 1000 for shape in shapes]  # type: ignore[misc]
+        print(f"{outline.MAX_RUN:8}{times[0]:9.1f}{times[1]:11.1f}")
+    outline.MAX_RUN = kept
 
 
 def sweep_exact() -> None:
@@ -198,8 +287,13 @@ SWEEPS = (
     sweep_rows,
     sweep_shared,
     sweep_hot,
+    sweep_outline,
+    sweep_run,
     sweep_exact,
     sweep_learned,
+    sweep_looked_up,
+    sweep_quick,
+    sweep_chunk_rows,
     sweep_collector,
 )
 

@@ -72,7 +72,7 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
         pos, stop = _span_of_shape(buf, size, lead)
         program = load_shape(buf[pos:stop].tobytes(), pos, limits.depth)
         if not program.columns:
-            value = read_document(program, buf, stop, policy)
+            value = read_document(program, buf, stop, policy, limits.budget(size))
         elif program.exact:
             value = read_exact(program, buf, stop, size, policy, limits.budget(size))
         else:

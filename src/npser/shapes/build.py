@@ -1,7 +1,8 @@
 """Shape and slots -> value: the table of nodes and the two loops.
 
-Strategy: a shape that was seen before is looked up by its bytes. Then one loop opens all nodes in pre-order, one
-closes them in reverse; see `node`. A shape that keeps coming back gets both loops as one function; see `hot`.
+Strategy: a shape that was seen before is looked up by its bytes. A new one of the common sort is read by its outline,
+without nodes; see `cold`. Else one loop opens all nodes in pre-order, one closes them in reverse; see `node`. A shape
+that keeps coming back gets both loops as one function; see `hot`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from npser.blocks.sink import FREE_ITEMS
 from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
-from npser.shapes.built import Built
+from npser.shapes.built import Built, keep_states
 from npser.shapes.cache import ShapeCache
 from npser.shapes.chains import break_chains, refuse_chains
-from npser.shapes.cold import COMMON, read_alone, read_slots
+from npser.shapes.cold import COMMON, open_few, read_alone, read_slots
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.emitter import ANY, SIGNATURE
 from npser.shapes.enums import Enums
@@ -73,8 +74,8 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
 """Tag -> who reads the node; total but for LEAF, of which several are one node, and for PRESERVE, which is none."""
 
 HOT_AFTER = 32
-"""Meetings after which a shape is compiled. It pays back about as many meetings later, so that no payload can make
-reading cost more than twice as much; benchmarks/thresholds_shapes.py::sweep_hot."""
+"""Meetings after which a shape is compiled. It pays back one to five times as many meetings later, so that no payload
+can make reading cost more than four times as much; benchmarks/thresholds_shapes.py::sweep_hot."""
 
 MAX_READERS = 8
 """Functions a shape may have, one for each way in which its single leaves are None, numbers, texts."""
@@ -99,10 +100,10 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
         outline = outline_of(data, depth, PARSERS)
         try:
             if outline is None:
-                program = read_shape(data, PARSERS, LeafRun, depth)
+                program = _read_shape(data, depth)
             else:
                 nodes = partial(_read_nodes, data, depth)
-                program = Program(nodes, outline.singles, outline.columns, outline=outline)
+                program = Program(None, outline.singles, outline.columns, outline=outline, read_nodes=nodes)
         except DecodeError as error:
             error.pos = pos + (error.pos or 0)
             raise
@@ -112,13 +113,24 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
 
 def _read_nodes(data: bytes, depth: int) -> list[Node]:
     """The nodes of a shape that has an outline, and so nothing that could be wrong."""
-    return read_shape(data, PARSERS, LeafRun, depth).nodes
+    return _read_shape(data, depth).nodes
+
+
+def _read_shape(data: bytes, depth: int) -> Program:
+    program = read_shape(data, PARSERS, LeafRun, depth)
+    if _BUILT in data:  # perhaps as a node
+        keep_states(program.nodes)
+    return program
+
+
+_BUILT: Final = bytes((Tag.BUILT,))
 
 
 def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     """Build the value of a payload whose cursor stands behind the shape."""
     try:
-        kinds, numbers, slots = open_slots(cursor, program.singles, program.columns)
+        opened = open_few(cursor, program.singles, program.columns)
+        kinds, numbers, slots = opened or open_slots(cursor, program.singles, program.columns)
     except DecodeError as error:
         error.path = error.path or "$"
         raise
@@ -136,13 +148,15 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     return _run_loops(program, kinds, numbers, slots, policy)
 
 
-def read_document(program: Program, buf: memoryview, pos: int, policy: Policy) -> Any:
+def read_document(program: Program, buf: memoryview, pos: int, policy: Policy, budget: int) -> Any:
     """The value of a payload without columns, if a generated reader or the outline of its shape can do it alone.
 
     Parameters
     ----------
     pos : int
         Where the shape ends.
+    budget : int
+        Items that the payload may expand.
 
     Returns
     -------
@@ -155,11 +169,11 @@ def read_document(program: Program, buf: memoryview, pos: int, policy: Policy) -
     kinds = buf[pos:start].tobytes()
     reader = program.readers.get(kinds.translate(SIGNATURE))
     if reader is not None:
-        return reader.run_alone(buf, start, kinds, policy)
+        return reader.run_alone(buf, start, kinds, policy, budget)
     if program.outline is None or kinds.translate(None, COMMON):
         return UNREAD
     reader = find_reader(program, kinds)
-    return UNREAD if reader is not None else read_alone(program, buf, start, kinds, policy)
+    return UNREAD if reader is not None else read_alone(program, buf, start, kinds, policy, budget)
 
 
 def find_reader(program: Program, kinds: bytes) -> Reader | None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.blocks.text import read_few
+from npser.blocks.cursor import Cursor
+from npser.blocks.text import SPLIT, read_few, read_text
 from npser.columns import pools
 from npser.columns.singles import TEXT, form_of
 from npser.columns.slotreader import CELLS, LISTS, SlotReader
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from npser.shapes.policy import Policy
     from npser.shapes.templates import Generated
 
-__all__ = ["MAX_HOT_NODES", "MAX_HOT_SINGLES", "UNREAD", "Reader", "compile_reader", "may_be_hot"]
+__all__ = ["MAX_HOT_NODES", "MAX_HOT_SINGLES", "UNREAD", "Reader", "compile_reader", "may_be_hot", "read_lone"]
 
 MAX_HOT_NODES = 1500
 """Larger shapes are never compiled: it takes about ten microseconds a node, and their loops cost less beside their
@@ -88,7 +89,7 @@ class Reader:
             resume()
 
 
-    def run_alone(self, buf: memoryview, pos: int, kinds: bytes, policy: Policy) -> Any:
+    def run_alone(self, buf: memoryview, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
         """The value of a payload that holds nothing but numbers and texts, without any of what others need.
 
         Parameters
@@ -104,22 +105,42 @@ class Reader:
         if not self._is_alone:
             return UNREAD
         try:
-            layout = form_of(kinds)
-            numbers = layout.unpack_from(buf, pos)
-            pos += layout.size
-            texts: Sequence[str] = ()
-            mask = buf[pos]
-            if mask == _ONLY_TEXT and buf[pos + 1] < 0x80:
-                texts, pos = read_few(buf, pos + 2, buf[pos + 1])
-            elif mask:
-                return UNREAD
-            else:
-                pos += 1
-            if pos != len(buf) or len(texts) != kinds.count(TEXT):
-                return UNREAD
+            numbers, texts = read_lone(buf, pos, kinds, budget)
             return self._build(None, policy, kinds, numbers, texts, (), b"")
         except Exception:
             return UNREAD
+
+
+def read_lone(buf: memoryview, pos: int, kinds: bytes, budget: int) -> tuple[tuple[Any, ...], list[str]]:
+    """The numbers and the texts that fill the rest of a payload; any exception where something else is there.
+
+    Parameters
+    ----------
+    pos : int
+        Where the numbers begin.
+    kinds : bytes
+        Those of the single leaves.
+    budget : int
+        Items that the texts may expand.
+    """
+    layout = form_of(kinds)
+    numbers = layout.unpack_from(buf, pos)
+    pos += layout.size
+    mask = buf[pos]
+    pos += 1
+    texts: list[str] = []
+    if mask == _ONLY_TEXT and buf[pos] < 0x80:
+        if buf[pos + 1] == SPLIT:
+            texts, pos = read_few(buf, pos + 1, buf[pos])
+        else:
+            cursor = Cursor(buf, pos + 1, len(buf), budget)
+            texts = read_text(cursor, buf[pos])
+            pos = cursor.pos
+    elif mask:
+        raise ValueError("other pools")
+    if pos != len(buf) or len(texts) != kinds.count(TEXT):
+        raise ValueError("left over")
+    return numbers, texts
 
 
 def may_be_hot(program: Program) -> bool:

@@ -36,6 +36,12 @@ class KeySet:
     Attributes
     ----------
     keys : tuple of str
+    size : int
+        How many they are.
+    leaves : bytes
+        What follows them in a shape if all their values are leaves.
+    build_one : callable or None
+        The generated constructor of one dict, once there is one.
 
     >>> KeySet(("id", "name")).one([1, "a"])
     {'id': 1, 'name': 'a'}
@@ -43,21 +49,23 @@ class KeySet:
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
 
-    __slots__ = ("_build_one", "_build_rows", "_meetings", "keys")
+    __slots__ = ("_build_rows", "_meetings", "build_one", "keys", "leaves", "size")
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.keys = keys
+        self.size = len(keys)
+        self.leaves = bytes(self.size)
         self._meetings = 0
-        self._build_one: Callable[[Sequence[Any]], dict[str, Any]] | None = None
+        self.build_one: Callable[[Sequence[Any]], dict[str, Any]] | None = None if keys else _build_empty
         self._build_rows: Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]] | None = None
 
     def one(self, values: Sequence[Any]) -> dict[str, Any]:
         """The dict of one value a key."""
-        if self._build_one is not None:
-            return self._build_one(values)
+        if self.build_one is not None:
+            return self.build_one(values)
         self._meetings += 1
         if self._meetings == GENERATED_AFTER:
-            self._build_one = build_one(self.keys)
+            self.build_one = build_one(self.keys)
         return dict(zip(self.keys, values, strict=True))
 
     def rows(self, columns: Sequence[Any], n: int) -> list[dict[str, Any]]:
@@ -68,6 +76,10 @@ class KeySet:
                 return [dict(zip(self.keys, row, strict=True)) for row in zip(*columns, strict=True)]
             self._build_rows = build_rows(self.keys)
         return self._build_rows(columns)
+
+
+def _build_empty(_values: Sequence[Any]) -> dict[str, Any]:
+    return {}
 
 
 class KeySets:
@@ -81,26 +93,26 @@ class KeySets:
     def __init__(self, *, count: int = MAX_KEY_SETS, nbytes: int = MAX_KEY_SET_BYTES) -> None:
         self._max_count = count
         self._max_bytes = nbytes
-        self._known: dict[bytes, KeySet] = {}
+        self.known: dict[bytes, KeySet] = {}
         self._written: dict[tuple[str, ...], bytes] = {}
         self._bytes = 0
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self.known)
 
     def find(self, data: bytes) -> KeySet:
         """The key set that these bytes are; a `DecodeError` counts its position from their start."""
-        found = self._known.get(data)
+        found = self.known.get(data)
         return self._add(data) if found is None else found
 
     def _add(self, data: bytes) -> KeySet:
         key_set = KeySet(_parse(data))
         if len(data) <= self._max_bytes // 8:
             with self._lock:
-                if len(self._known) >= self._max_count or self._bytes + len(data) > self._max_bytes:
+                if len(self.known) >= self._max_count or self._bytes + len(data) > self._max_bytes:
                     self._clear()
-                self._known[data] = key_set
+                self.known[data] = key_set
                 self._bytes += len(data)
         return key_set
 
@@ -123,7 +135,7 @@ class KeySets:
             self._clear()
 
     def _clear(self) -> None:
-        self._known.clear()
+        self.known.clear()
         self._written.clear()
         self._bytes = 0
 

@@ -221,8 +221,9 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
         return
     numbers = w.numbers
     start = len(numbers)
-    if numbers.keys().isdisjoint(ids) and (n == 1 or len(set(ids)) == n):
-        numbers.update(zip(ids, range(start, start + n), strict=True))
+    fresh_ones = dict(zip(ids, range(start, start + n), strict=True))
+    if len(fresh_ones) == n and (not start or numbers.keys().isdisjoint(ids)):
+        numbers.update(fresh_ones)
         w.batches[column] = range(start, start + n)
         place(w, column)
         return

@@ -17,6 +17,7 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.sink import FREE_ITEMS
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.shapes.keysets import KEY_SETS, KeySet
+from npser.shapes.program import Program
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from npser.columns.slotreader import SlotReader
     from npser.columns.slots import Singles
-    from npser.shapes.exactreader import ExactReader
-    from npser.shapes.hot import Reader
     from npser.shapes.policy import Policy
 
 __all__ = ["Builder", "Node", "Program", "ShapeReader", "read_shape"]
@@ -154,86 +153,13 @@ class Node:
         return ""
 
 
-class Program:
-    """A whole shape: its nodes in pre-order, and what can be known before any data is seen.
-
-    Attributes
-    ----------
-    singles, columns : int
-        How many slots of each sort it has.
-    meetings : dict of bytes to int
-        How often a payload of this shape was read, by the signature of its single leaves.
-    readers : dict of bytes to Reader
-        The functions that read it, once it was met often enough, by signature; see `hot`.
-    exact : dict of bytes to ExactReader or int
-        The functions for one mixture of columns each, or how often a mixture was met; see `exactreader`.
-    chains : bool
-        Whether containers that are freed by recursion may hold one another in a chain of any length; see `chains`.
-    ordered : bool
-        Whether nodes must be closed in the order in which they stand: what is hashed may be a reference.
-    """
-
-    __slots__ = (
-        "chains",
-        "columns",
-        "exact",
-        "meetings",
-        "nodes",
-        "ordered",
-        "preserve",
-        "readers",
-        "references",
-        "singles",
-    )
-
-    def __init__(
-        self,
-        nodes: list[Node],
-        singles: int,
-        columns: int,
-        *,
-        preserve: bool,
-        references: bool,
-        chains: bool = False,
-    ) -> None:
-        self.nodes = nodes
-        self.singles = singles
-        self.columns = columns
-        self.meetings: dict[bytes, int] = {}
-        self.readers: dict[bytes, Reader] = {}
-        self.exact: dict[bytes, ExactReader | int] = {}
-        self.preserve = preserve
-        self.references = references
-        self.chains = chains
-        self.ordered = references and any(node.hashes for node in nodes)
-
-    def path_of_single(self, number: int) -> str:
-        """Where in the value a single slot stands."""
-        for node in self.nodes:
-            if node.single:
-                if number < node.slots:
-                    return self.path(node, number if node.width > 1 else 0)
-                number -= node.slots
-        return "$"
-
-    def path(self, node: Node, item: int = 0) -> str:
-        """Where in the value a node stands, or one of the leaves that it is, like ``$['orders'][*]['price']``."""
-        steps = []
-        edge = node.edge + item
-        while node.parent is not None:
-            steps.append(node.parent.step(edge))
-            node = node.parent
-            edge = node.edge
-        return "$" + "".join(reversed(steps))
-
-
 class ShapeReader:
     """Reads the names, key sets and counts of a shape; repeated ones are numbers of earlier ones."""
 
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: Cursor, key_sets: list[KeySet] | None = None) -> None:
         self.cursor = cursor
         self._names: list[str] = []
-        self._key_sets: list[KeySet] = []
+        self._key_sets: list[KeySet] = [] if key_sets is None else key_sets
 
     def name(self) -> str:
         """uvarint x: odd, the (x >> 1)th name before; even, x >> 1 bytes of UTF-8 follow."""
