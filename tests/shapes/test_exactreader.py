@@ -161,3 +161,16 @@ def test_nothing_is_made_of_many_rows_out_of_few_bytes() -> None:
     with pytest.raises(npser.LimitError):
         npser.loads(huge, limits=tight)
     assert len(npser.loads(huge)) == 255
+
+
+def test_texts_with_a_stem_draw_from_the_budget_of_the_payload() -> None:
+    stem = "https://example.org/a/rather/long/path/"
+    value = [{"at": f"{stem}{i}", "n": i} for i in range(60)]
+    data = npser.dumps(value)
+    assert data.count(stem.encode()) == 1, "stored as a stem"
+    for _ in range(5):
+        assert npser.loads(data) == value
+    (reader,) = made()
+    assert reader._hits
+    with pytest.raises(npser.LimitError):
+        npser.loads(data, limits=npser.Limits(items=1000, expansion=0))

@@ -11,6 +11,7 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from npser.blocks.cursor import VARINT_MAX_BYTES, Cursor
+from npser.blocks.text import SPLIT, read_few, read_text
 from npser.columns.unpooled import BYTES, CELL_READERS, PoolReader, bools_of, count_copies, decimals_of, frame_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
     "frame_of",
     "other_cells",
     "read_span",
+    "read_texts",
     "uvarint",
 ]
 
@@ -63,6 +65,14 @@ def codes_of(distinct: Any, codes: bytes, count: int) -> Iterable[Any]:
     if codes.translate(None, BYTES[:count]):
         raise NotAsExpected
     return map(distinct.__getitem__, codes)
+
+
+def read_texts(buf: memoryview, at: int, n: int, budget: int) -> tuple[list[str], int, int]:
+    """The texts of a pool, the position behind them, and what is left of the budget."""
+    if buf[at] == SPLIT:  # which draws nothing
+        return *read_few(buf, at, n), budget
+    cursor = Cursor(buf, at, len(buf), budget)
+    return read_text(cursor, n), cursor.pos, cursor.budget
 
 
 def read_span(

@@ -73,9 +73,10 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
 }
 """Tag -> who reads the node; total but for LEAF, of which several are one node, and for PRESERVE, which is none."""
 
-HOT_AFTER = 32
-"""Meetings after which a shape is compiled. It pays back one to five times as many meetings later, so that no payload
-can make reading cost more than four times as much; benchmarks/thresholds_shapes.py::sweep_hot."""
+HOT_AFTER = 64
+"""Meetings after which a shape is compiled. It pays back up to three times as many meetings later, and mostly
+after half as many, so that no payload can make reading cost much more than twice as much;
+benchmarks/thresholds_shapes.py::sweep_hot."""
 
 MAX_READERS = 8
 """Functions a shape may have, one for each way in which its single leaves are None, numbers, texts."""

@@ -21,7 +21,7 @@ __all__ = ["ShapeCache"]
 MAX_SHAPES = 512
 MAX_SHAPE_BYTES = 1 << 19
 """Shapes are remembered, up to this many of them with this many bytes together. A byte of a shape can become a node of
-a hundred bytes, so this is 60 MB at the very most, and usually a tenth."""
+a hundred bytes, and to a step, so this is 90 MB at the very most, and usually a tenth."""
 
 MAX_HOT = 128
 """Shapes that may be compiled at a time."""

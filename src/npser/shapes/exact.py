@@ -86,7 +86,7 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
             ]
     for pool in present:
         if pool == TEXT:
-            lines += [f"t, at = read_few(buf, at, w{pool})", f"if len(t) != w{pool}:", BAD]
+            lines += [f"t, at, budget = read_texts(buf, at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
             continue
         size = f"w{pool}" if pool == 0 else f"w{pool} * {POOL_SIZES[pool]}"
         form = ".tobytes()" if pool == 0 else f".cast('{POOL_FORMATS[pool]}')"

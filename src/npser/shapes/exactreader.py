@@ -11,7 +11,6 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.text import read_few
 from npser.columns import cutting
 from npser.columns.singles import form_of
 from npser.shapes.collector import pause, resume
@@ -187,8 +186,8 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "none": cutting.NO_NUMBERS,
             "other_cells": cutting.other_cells,
             "program": program,
-            "read_few": read_few,
             "read_span": cutting.read_span,
+            "read_texts": cutting.read_texts,
             "uvarint": cutting.uvarint,
         },
     )
