@@ -1,4 +1,4 @@
-"""What pytest leaves alone where it cannot be imported, and `--no-skips`.
+"""What pytest leaves alone where it cannot be imported; `--skipped-to FILE` and `--no-skips`.
 
 Strategy: doctests are looked for in every file, and those of an adapter need its framework. Nobody keeps a list of
 which needs what: the imports at the top of a file say so, and those of its doctests, and of the adapters it imports.
@@ -61,8 +61,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """For CI, which has all that the tests named to it can want."""
-    parser.addoption("--no-skips", action="store_true", help="a skipped test is a failure, with its reason")
+    """For CI, where each test must run once: first with little installed, then those that were skipped with all."""
+    group = parser.getgroup("skips")
+    group.addoption("--skipped-to", type=Path, metavar="FILE", help="write what was skipped, for a run of @FILE")
+    group.addoption("--no-skips", action="store_true", help="a skipped test is a failure, with its reason")
+
+
+def _is_given(reason: str) -> bool:
+    return any(given in reason for given in NO_CI_HAS)
 
 
 def _reason(report: Any) -> str:
@@ -72,8 +78,8 @@ def _reason(report: Any) -> str:
 def _as_failure(report: Any, config: pytest.Config) -> None:
     if report.skipped and config.getoption("--no-skips") and not hasattr(report, "wasxfail"):
         reason = _reason(report)
-        if not any(allowed in reason for allowed in NO_CI_HAS):
-            report.outcome, report.longrepr = "failed", f"{report.nodeid} was {reason[:1].lower()}{reason[1:]}"
+        if not _is_given(reason):
+            report.outcome, report.longrepr = "failed", f"{report.nodeid}: {reason}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,3 +96,11 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
     report = yield
     _as_failure(report, collector.config)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Write a line for each test, or file of tests, that was skipped."""
+    path: Path | None = config.getoption("--skipped-to")
+    if path is not None:
+        skipped = [one.nodeid for one in terminalreporter.stats.get("skipped", []) if not _is_given(_reason(one))]
+        path.write_text("".join(f"{nodeid}\n" for nodeid in dict.fromkeys(skipped)), encoding="utf-8")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
+from benchmarks import redis_tables
 from benchmarks.lines import Results
 from benchmarks.tables import duration, markdown, ratio
 
-__all__ = ["bodies", "collector", "growth", "headlines", "memory", "steps", "wins_from"]
+__all__ = ["bodies", "cluster", "collector", "growth", "headlines", "memory", "steps", "wins_from"]
 
 STEEP = 1.4
 """A steep step: from one size to the next the time an item rises by more than this factor."""
@@ -221,15 +222,58 @@ def _collector_body(found: dict[str, Any]) -> str:
     )
 
 
+# -------------------------------------------------------------------------------------------------------------- cluster
+
+
+def cluster(found: dict[str, Any]) -> str:
+    """What each way to move the flights between two workers takes, over the first way of its form.
+
+    >>> way = {"seconds": 0.5, "bytes": 2_000_000, "same": True}
+    >>> print(cluster({"rows": 10, "forms": {"records": {"Dask": way, "npser": way | {"seconds": 0.25}}}}))
+    | 10 flights as | families | on the wire | ÷ first | time | ÷ first |
+    | --- | ---: | ---: | ---: | ---: | ---: |
+    | records | Dask | 2.00 MB | 1.00 | 500 ms | 1.00 |
+    |  | npser | 2.00 MB | 1.00 | 250 ms | 0.50 |
+    """
+    rows = [
+        [
+            "" if number else form,
+            way if figures["same"] else f"{way} (NOT THE SAME)",
+            _megabytes(figures["bytes"]),
+            ratio(figures["bytes"] / first["bytes"]),
+            duration(figures["seconds"]),
+            ratio(figures["seconds"] / first["seconds"]),
+        ]
+        for form, ways in found["forms"].items()
+        for first in [next(iter(ways.values()))]
+        for number, (way, figures) in enumerate(ways.items())
+    ]
+    head = (f"{found['rows']:,} flights as", "families", "on the wire", "÷ first", "time", "÷ first")
+    return markdown(head, rows)
+
+
+def _cluster_body(found: dict[str, Any]) -> str:
+    return (
+        "From one worker of a Dask LocalCluster to the other, from asking for the value to the answer of a task that "
+        f"has got it: `python benchmarks/dask_wire.py`.\n\n{cluster(found)}"
+    )
+
+
 # ------------------------------------------------------------------------------------------------------------- together
 
 PARTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "memory": ("Peak memory", _memory_body),
     "growth": ("How it grows", _growth_body),
     "collector": ("The pause of the collector", _collector_body),
+    "dask": ("Across a cluster", _cluster_body),
+    "redis": ("In Redis", redis_tables.body),
 }
 
-HEADLINES: dict[str, Callable[[Any], str]] = {"memory": _memory_headline, "growth": _growth_headline}
+HEADLINES: dict[str, Callable[[Any], str]] = {
+    "memory": _memory_headline,
+    "growth": _growth_headline,
+    "redis": redis_tables.headline,
+}
 
 
 def bodies(results: Results) -> list[str]:

@@ -17,7 +17,7 @@ __all__ = ["HERE", "PARTS", "load", "put", "rounded", "save"]
 
 HERE = Path(__file__).resolve().parent
 
-PARTS = ("memory", "growth", "collector")
+PARTS = ("memory", "growth", "collector", "dask", "redis")
 """What other tools than `compare` measure, by its key in results.json."""
 
 

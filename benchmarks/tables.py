@@ -47,12 +47,12 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
 
 
-def replaced(text: str, section: str) -> str | None:
+def replaced(text: str, section: str, first: str = BEGIN, last: str = END) -> str | None:
     """The text with what stands between the markers replaced; None where it has no markers.
 
     >>> replaced(f"a {BEGIN} old {END} b", "new") == f"a {BEGIN}\\nnew\\n{END} b"
     True
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{section.strip()}\n{END}{after}" if begin and end else None
+    before, begin, rest = text.partition(first)
+    _, end, after = rest.partition(last)
+    return f"{before}{first}\n{section.strip()}\n{last}{after}" if begin and end else None

@@ -133,17 +133,16 @@ def sweep_quick() -> None:
 
 
 def sweep_chunk_rows() -> None:
-    """CHUNK_ROWS: 10,000 dicts taken apart in chunks of so many."""
-    print(f"\n{'chunk':>8}   ms to take 10,000 dicts of 5 and of 20 keys apart")
-    kept = tables.CHUNK_ROWS
-    for tables.CHUNK_ROWS in (32, 128, 512, 1024, 4096, 1 << 14):
-        figures = []
-        for count in (5, 20):
-            keys = tuple(f"key {k}" for k in range(count))
-            rows = [{key: i + k for k, key in enumerate(keys)} for i in range(10_000)]
-            figures.append(best(lambda: list(tables.columns_of_rows(rows, keys)), 0.3) / 1e6)  # noqa: B023
-        print(f"{tables.CHUNK_ROWS:8}{figures[0]:10.2f}{figures[1]:10.2f}")
-    tables.CHUNK_ROWS = kept
+    """MIN_CHUNKED and CHUNK_ROWS: dicts taken apart in chunks of so many."""
+    print(f"\n{'chunk':>8}   us to take 500, 2,000 and 10,000 dicts of 10 keys apart")
+    keys = tuple(f"key {k}" for k in range(10))
+    tables_of = [[{key: i + k for k, key in enumerate(keys)} for i in range(n)] for n in (500, 2_000, 10_000)]
+    kept = tables.CHUNK_ROWS, tables.MIN_CHUNKED
+    tables.MIN_CHUNKED = 0
+    for tables.CHUNK_ROWS in (32, 64, 128, 256, 512, 1024, 1 << 14):
+        figures = [best(lambda rows=rows: list(tables.columns_of_rows(rows, keys))) / 1000 for rows in tables_of]  # type: ignore[misc]
+        print(f"{tables.CHUNK_ROWS:8}" + "".join(f"{figure:10.0f}" for figure in figures))
+    tables.CHUNK_ROWS, tables.MIN_CHUNKED = kept
 
 
 def sweep_rows() -> None:

@@ -7,6 +7,7 @@ block of n items costs fixed + n * slope; the fit over the sizes is the last lin
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.thresholds import best, flat, run
 from npser.blocks import binary, bits, floats, text
-from npser.blocks.choose import write_bits, write_bytes, write_floats, write_ints, write_text
+from npser.blocks.choose import stems, write_bits, write_bytes, write_floats, write_ints, write_text
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 from npser.columns import texts
@@ -203,6 +204,23 @@ def sweep_stem() -> None:
         )
 
 
+def sweep_stem_sample() -> None:
+    """SAMPLED and MAX_SAMPLED of `stems`: how often the stem of four strings in ten is found."""
+    kept = stems.SAMPLED, stems.MAX_SAMPLED
+    print(f"\n{'strings':>8}{'sampled':>9}{'us':>8}{'found, of 50':>14}")
+    for n in (32, 100, 300, 1000, 10000):
+        rng = random.Random(n)
+        for sampled in (16, 32, 64, 256):
+            stems.SAMPLED = stems.MAX_SAMPLED = sampled
+            found = 0
+            for _ in range(50):
+                values = ["s" * 40 + word if rng.random() < 0.4 else word for word in words(30, n)]
+                rng.shuffle(values)
+                found += stems.find_stem(values) is not None
+            print(f"{n:8}{sampled:9}{best(lambda: stems.find_stem(values)) / 1000:8.1f}{found:14}")  # noqa: B023
+        stems.SAMPLED, stems.MAX_SAMPLED = kept
+
+
 def sweep_long_text() -> None:
     """LONG_ITEMS: `split` against `find`."""
     usual = text.LONG_ITEMS
@@ -280,6 +298,7 @@ SWEEPS = (
     sweep_text_dict,
     sweep_radix,
     sweep_stem,
+    sweep_stem_sample,
     sweep_long_text,
     sweep_shared,
     sweep_split_chunks,

@@ -23,6 +23,7 @@ from npser.limits import Limits
 from npser.shapes.documents import DOCUMENTS
 from npser.shapes.infer import CHOOSY, write_shape
 from npser.shapes.leaves import OpenBatchError
+from npser.shapes.quick import write_fields, write_list
 from npser.shapes.writer import ShapeWriter
 from npser.tags import MAGIC, VERSION, Kind, Lead
 
@@ -172,11 +173,12 @@ def _encode_container(
         numbers = number_column(value)
         if numbers is not None:
             return _encode_list(*numbers, sink), sink.expanded
-        if type(next(iter(value), None)) is str:
+        kind = type(next(iter(value), None))
+        if kind is str:
             payload = _encode_text_list(value, sink)
             if payload is not None:
                 return payload, sink.expanded
-        met = set(map(type, value))
+        met = set(map(type, value)) if kind in LEAF_TYPES else {kind}
         if (
             met <= LEAF_TYPES
             and (len(met) <= 1 or (len(met) == 2 and type(None) in met))
@@ -231,8 +233,17 @@ def _encode_list(n: int, write: Callable[[Sink], None], sink: Sink) -> bytes:
 def _encode_shaped(
     value: Any, sink: Sink, default: Callable[[Any], Any] | None, *, preserve: bool
 ) -> bytes:
-    w = ShapeWriter(sink, default, preserve=preserve)
     start = sink.expanded
+    if default is None and not preserve:
+        try:
+            w = _quick_writer(sink)
+            if type(value) is not list or not write_list(w, value, 0):
+                write_shape(w, value)
+            return _finish(w)
+        except Exception:  # the other way says what is wrong, and where
+            sink.out.clear()
+            sink.expanded = start
+    w = ShapeWriter(sink, default, preserve=preserve)
     try:
         write_shape(w, value)
     except OpenBatchError:
@@ -243,11 +254,17 @@ def _encode_shaped(
     return _finish(w)
 
 
+def _quick_writer(sink: Sink) -> ShapeWriter:
+    w = ShapeWriter(sink, None, preserve=False)
+    w.quick = write_fields
+    return w
+
+
 def _encode_document(value: dict[Any, Any]) -> tuple[bytes, int] | None:
     """A dict whose keys were met often, or None where it has to go the other way."""
     sink = Sink()
     try:
-        w = DOCUMENTS.write(value, lambda: ShapeWriter(sink, None, preserve=False))
+        w = DOCUMENTS.write(value, partial(_quick_writer, sink))
     except Exception:  # the other way says what is wrong
         return None
     return None if w is None else (_finish(w), sink.expanded)

@@ -86,7 +86,7 @@ RUNS: Final[dict[str, Run]] = {
     "arrow": run("arrow", extras="arrow"),
     "polars": run("polars", extras="polars", may_skip=["npser[arrow]"]),
     "polars, arrow": run("polars", extras="polars arrow", only="by_way_of_arrow"),
-    "dask, pandas": run("dask", extras="dask pandas", more="attrs", only="frame"),
+    "dask, pandas": run("dask", extras="dask pandas", more="attrs", only="of_pandas"),
     "pydantic": run("pydantic", extras="pydantic"),
     "dogpile": run("dogpile", extras="dogpile", more="redis pymemcache"),
     "sqlalchemy": run("sqlalchemy", extras="sqlalchemy", more="dogpile.cache"),

@@ -138,6 +138,48 @@ def test_many_keys_of_one_type_are_data() -> None:
     assert document_of({f"k{i}": i for i in range(20)}) is None
 
 
+def test_two_values_of_many_say_that_types_differ() -> None:
+    row: dict[str, Any] = {f"k{i}": i for i in range(20)} | {"name": "x", "last": None}
+    document = document_of({"row": row})
+    assert document is not None
+    for changed in ({"name": None}, {"k0": None}, {"name": 1}, {"name": 1, "k7": "x"}, {"name": None, "last": 1.5}):
+        value = {"row": row | changed}
+        written = generated(document, value)
+        assert written is None or written == plain(value)
+        assert (written is None) == (len({type(item) for item in value["row"].values()} | {type(None)}) < 3)
+
+
+@pytest.mark.parametrize("keys", range(1, 8))
+def test_few_keys_are_looked_up(keys: int) -> None:
+    def value(names: str) -> dict[str, Any]:
+        return {"first": dict.fromkeys(names, 1), "second": {"x": {"y": dict.fromkeys(names, 2)}}}
+
+    document = document_of(value("abcdefg"[:keys]))
+    assert document is not None
+    for names in ("abcdefg"[:keys], "abcdefg"[: keys - 1], "abcdefg"[:keys] + "z", "zbcdefg"[:keys]):
+        written = generated(document, value(names))
+        assert (written is not None) == (names == "abcdefg"[:keys])
+        assert written in (None, plain(value(names)))
+    moved = value("abcdefg"[:keys])
+    moved["second"]["x"]["y"]["z"] = moved["first"].pop("a")
+    assert generated(document, moved) is None
+
+
+def test_key_sets_that_come_again() -> None:
+    value = {"a": {}, "b": {}, "c": [1], "d": {}, "e": {"x": {}}, "f": {"x": 1}, "g": [{"x": 1}, {"x": 2}], "h": {"x": 1}}
+    document = document_of(value)
+    assert document is not None
+    assert generated(document, value) == plain(value)
+    assert generated(document, value) == plain(value)
+
+
+def test_keys_that_are_no_plain_text() -> None:
+    value = {"\ud800": {"'\"\\\n": 1, "k" * 1000: 2}, "{x}": {"a": {"": None}}}
+    document = document_of(value)
+    assert document is not None
+    assert generated(document, value) == plain(value)
+
+
 @pytest.mark.parametrize("other", [[], {}, (), np.zeros(3), {1}, slice(1)])
 def test_a_container_in_the_place_of_a_leaf_is_not_taken(other: Any) -> None:
     value = {"a": 1, "b": {"c": 2}}

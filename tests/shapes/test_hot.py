@@ -250,6 +250,7 @@ def test_a_damaged_payload_of_a_hot_shape_is_refused_with_its_place() -> None:
         {"rows": [(None, (None, [None] * 3)) for _ in range(90)]},
         {"copies": [["a", "b"]] * 200},
         {"slices": [slice(None)] * 40, "boxes": [Box(None)] * 40},
+        {f"url {i}": f"https://api.example.com/repos/somebody/something/{i}" for i in range(16)},
     ],
 )
 def test_hot_and_cold_draw_the_same_from_the_budget(value: Any) -> None:

@@ -113,7 +113,7 @@ def test_no_more_are_remembered_than_of_so_many_bytes() -> None:
     for i in range(200):
         sets.find(write_key_set([f"{i:050}"]))
         sets.data((f"{i:050}",))
-        assert sum(map(len, sets._known)) + sum(map(len, sets._written.values())) <= 800
+        assert sum(map(len, sets.known)) + sum(map(len, sets._written.values())) <= 800
     large = write_key_set(["x" * 200])
     before = len(sets)
     assert sets.find(large) is not sets.find(large)

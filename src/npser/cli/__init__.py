@@ -1,4 +1,4 @@
-"""The command line: `npser demo`, `pack`, `unpack`, `inspect`, `du`, `tree`, `cat`, `compare`, `diff`, `advise`, `verify`, `codegen`.
+"""The command line: `npser` and a verb, such as `demo`, `pack`, `inspect`, `compare`, `advise`, `redis`.
 
 Strategy: everything here stands on the public functions of npser (`dumps`, `loads`, `inspect`, `codegen`) and on the
 `cli` extra (typer, rich). The entry point is the only part that must work without the extra: it says how to get it.

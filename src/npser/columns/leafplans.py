@@ -39,6 +39,17 @@ def _getter(positions: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]
     return itemgetter(*positions)
 
 
+def _are_small(values: Sequence[int]) -> bool:
+    """Whether all ints are bytes, if the first and the last one are."""
+    if not values or not (0 <= values[0] <= 0xFF and 0 <= values[-1] <= 0xFF):
+        return False
+    try:
+        bytes(values)
+    except ValueError:
+        return False
+    return True
+
+
 class LeafPlan:
     """How to write leaves of these types, which are None, bool, int, float and str."""
 
@@ -58,7 +69,8 @@ class LeafPlan:
         kinds = bytearray(self._kinds)
         for at in self._bools:
             kinds[at] += leaves[at]
-        for at, value in zip(self._ints, self._values(leaves), strict=True):
+        values = self._values(leaves)
+        for at, value in () if _are_small(values) else zip(self._ints, values, strict=True):
             if 0 <= value <= 0xFF:
                 continue
             if -0x8000 <= value < 0x8000:

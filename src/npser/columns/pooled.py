@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from npser.columns.pools import F64, I16, I64, KIND_OF_POOL, POOLS, TEXT, U8, narrowest
+from npser.columns.pools import F64, I16, I64, KIND_OF_POOL, TEXT, U8, narrowest
 from npser.tags import Kind
 
-__all__ = ["POOLED_ITEMS", "POOLED_TEXTS", "PoolWriter"]
+__all__ = ["POOLED", "POOLED_ITEMS", "POOLED_TEXTS", "PUT_MANY", "PoolWriter"]
 
 POOLED_ITEMS = 128
 """Columns up to this long may live in the pools; benchmarks/thresholds_shapes.py::sweep_pooled."""
@@ -45,14 +45,32 @@ MAX_DIGITS = 4
 
 MAX_DECIMAL = 1e9
 
-MINUS_ZERO = -(1 << 63)
-"""The bits of -0.0, which no integer gives back."""
+SCALES: Final = tuple(10**digits for digits in range(MAX_DIGITS + 1))
 
-MINUS_ZERO_BYTES: Final = pack("<d", -0.0)
-"""The same as bytes. Where they are found between two doubles, a decimal is only not seen as one."""
+MINUS_ZERO: Final = pack("<d", -0.0)
+"""The bytes of -0.0, which no integer gives back. Where they are found between two doubles, a decimal is only not seen
+as one."""
 
-SAMPLED = 4
-"""Doubles that are tried before all of them are."""
+# plain ints: a member of an IntEnum is slow to look up, and to turn into a byte
+FALSE, NONE, TRUE = int(Kind.FALSE), int(Kind.NONE), int(Kind.TRUE)
+OF_BOOL, OF_CODES, OF_CONST, OF_DECIMAL, OF_F64, OF_FRAME, OF_MIXED, OF_SOME, OF_STEPS, OF_TEXT, OF_U8 = (
+    int(kind)
+    for kind in (
+        Kind.POOL_BOOL,
+        Kind.POOL_CODES,
+        Kind.POOL_CONST,
+        Kind.POOL_DECIMAL,
+        Kind.POOL_F64,
+        Kind.POOL_FRAME,
+        Kind.POOL_MIXED,
+        Kind.POOL_SOME,
+        Kind.POOL_STEPS,
+        Kind.POOL_TEXT,
+        Kind.POOL_U8,
+    )
+)
+
+Pools = list[Any]
 
 _NONE_TYPE = type(None)
 _MIXABLE = frozenset({_NONE_TYPE, bool, int, float, str})
@@ -63,12 +81,14 @@ class PoolWriter:
 
     Attributes
     ----------
-    pools : list of six lists
+    pools : list of a bytearray and five lists
         What is in each pool so far, in the order in which slots take it out again.
     """
 
+    __slots__ = ("pools",)
+
     def __init__(self) -> None:
-        self.pools: list[list[Any]] = [[] for _ in range(POOLS)]
+        self.pools: Pools = [bytearray(), [], [], [], [], []]
 
     def one(self, value: Any) -> int | None:
         """Put a single leaf into its pool; the kind of its slot, or None if it needs a body."""
@@ -79,7 +99,7 @@ class PoolWriter:
         """Put a column of 2 to `POOLED_ITEMS` leaves into the pools; the kind of its slot, or None."""
         if len(types_met) == 1:
             (only,) = types_met
-            put = _MANY.get(only)
+            put = PUT_MANY.get(only)
             return None if put is None else put(self.pools, values)
         if len(values) <= MIXED_ITEMS:
             return self._mixed(values) if types_met <= _MIXABLE else None
@@ -98,13 +118,13 @@ class PoolWriter:
         small = self.pools[U8]
         at = len(small)
         # every kind comes out of the pool before the first item does, and some items are in the same pool
-        kinds = [_ONE[type(value)](self.pools, value) for value in values]
-        small[at:at] = kinds
-        return Kind.POOL_MIXED
+        kinds: list[Any] = [_ONE[type(value)](self.pools, value) for value in values]
+        small[at:at] = bytes(kinds)
+        return OF_MIXED
 
     def _some(self, values: Sequence[Any]) -> int | None:
         items = [value for value in values if value is not None]
-        put = _MANY.get(type(items[0]))
+        put = PUT_MANY.get(type(items[0]))
         if put is None:
             return None
         small = self.pools[U8]
@@ -112,16 +132,16 @@ class PoolWriter:
         kind = put(self.pools, items)
         if kind is not None:
             # the kind and the marks come out of the pool before the items do, and some items are in the same pool
-            small[at:at] = (kind, *[value is not None for value in values])
-            return Kind.POOL_SOME
+            small[at:at] = bytes((kind, *[value is not None for value in values]))
+            return OF_SOME
         return None
 
 
-def _one_bool(_pools: list[list[Any]], value: Any) -> int:
-    return Kind.TRUE if value else Kind.FALSE
+def _one_bool(_pools: Pools, value: Any) -> int:
+    return TRUE if value else FALSE
 
 
-def _one_int(pools: list[list[Any]], value: int) -> int | None:
+def _one_int(pools: Pools, value: int) -> int | None:
     pool = narrowest(value, value)
     if pool is None:
         return None
@@ -129,18 +149,18 @@ def _one_int(pools: list[list[Any]], value: int) -> int | None:
     return KIND_OF_POOL[pool]
 
 
-def _one_float(pools: list[list[Any]], value: float) -> int:
+def _one_float(pools: Pools, value: float) -> int:
     pools[F64].append(value)
-    return Kind.POOL_F64
+    return OF_F64
 
 
-def _one_str(pools: list[list[Any]], value: str) -> int:
+def _one_str(pools: Pools, value: str) -> int:
     pools[TEXT].append(value)
-    return Kind.POOL_TEXT
+    return OF_TEXT
 
 
-_ONE: Final[dict[type, Callable[[list[list[Any]], Any], int | None]]] = {
-    _NONE_TYPE: lambda _pools, _value: Kind.NONE,
+_ONE: Final[dict[type, Callable[[Pools, Any], int | None]]] = {
+    _NONE_TYPE: lambda _pools, _value: NONE,
     bool: _one_bool,
     int: _one_int,
     float: _one_float,
@@ -148,10 +168,15 @@ _ONE: Final[dict[type, Callable[[list[list[Any]], Any], int | None]]] = {
 }
 
 
-def _put_ints(pools: list[list[Any]], values: Sequence[int]) -> int | None:
+def _put_ints(pools: Pools, values: Sequence[int]) -> int | None:
     n = len(values)
     if not n:
-        return Kind.POOL_U8
+        return OF_U8
+    if 0 <= values[0] <= 0xFF and 0 <= values[-1] <= 0xFF:
+        try:
+            return _put_small_ints(pools, bytes(values))
+        except ValueError:  # another one is larger
+            pass
     low, high = min(values), max(values)
     pool = narrowest(low, high)
     if pool is None:
@@ -160,7 +185,7 @@ def _put_ints(pools: list[list[Any]], values: Sequence[int]) -> int | None:
         if low == high:
             pools[U8].append(KIND_OF_POOL[pool])
             pools[pool].append(low)
-            return Kind.POOL_CONST
+            return OF_CONST
         first, step = values[0], values[1] - values[0]
         if (
             step
@@ -168,112 +193,144 @@ def _put_ints(pools: list[list[Any]], values: Sequence[int]) -> int | None:
             and list(values) == list(range(first, first + step * n, step))
         ):
             return _put_steps(pools, first, step)
-        if pool not in (U8, I16) and high - low <= 0xFF:
+        if pool != I16 and high - low <= 0xFF:
             pools[U8].append(KIND_OF_POOL[pool])
             pools[pool].append(low)
-            pools[U8].extend([value - low for value in values])
-            return Kind.POOL_FRAME
+            pools[U8] += bytes([value - low for value in values])
+            return OF_FRAME
     pools[pool].extend(values)
     return KIND_OF_POOL[pool]
 
 
-def _put_steps(pools: list[list[Any]], first: int, step: int) -> int | None:
+def _put_small_ints(pools: Pools, raw: bytes) -> int:
+    n = len(raw)
+    if n > PLAIN_ITEMS:
+        first, step = raw[0], raw[1] - raw[0]
+        if not step and raw.count(first) == n:
+            pools[U8] += bytes((OF_U8, first))
+            return OF_CONST
+        if step and raw[-1] == first + step * (n - 1) and raw == bytes(range(first, first + step * n, step)):
+            _put_steps(pools, first, step)
+            return OF_STEPS
+    pools[U8] += raw
+    return OF_U8
+
+
+def _put_steps(pools: Pools, first: int, step: int) -> int | None:
     of_first, of_step = narrowest(first, first), narrowest(step, step)
     if of_first is None or of_step is None:
         return None
-    pools[U8] += (KIND_OF_POOL[of_first], KIND_OF_POOL[of_step])
+    pools[U8] += bytes((KIND_OF_POOL[of_first], KIND_OF_POOL[of_step]))
     pools[of_first].append(first)
     pools[of_step].append(step)
-    return Kind.POOL_STEPS
+    return OF_STEPS
 
 
-def _put_texts(pools: list[list[Any]], values: Sequence[str]) -> int | None:
+def _put_texts(pools: Pools, values: Sequence[str]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
-        distinct = dict.fromkeys(values)
-        if len(distinct) == 1:
-            pools[U8].append(Kind.POOL_TEXT)
+        count = len(set(values))
+        if count == 1:
+            pools[U8].append(OF_TEXT)
             pools[TEXT].append(values[0])
-            return Kind.POOL_CONST
-        if len(distinct) * 2 <= n and len(distinct) <= MAX_CODED:
-            pools[U8] += (Kind.POOL_TEXT, len(distinct))
-            pools[TEXT].extend(distinct)
-            codes = {value: code for code, value in enumerate(distinct)}
-            pools[U8].extend(map(codes.__getitem__, values))
-            return Kind.POOL_CODES
-    pools[TEXT].extend(values)
-    return Kind.POOL_TEXT
+            return OF_CONST
+        if count * 2 <= n and count <= MAX_CODED:
+            distinct = dict.fromkeys(values)
+            codes = dict(zip(distinct, range(count), strict=True))
+            pools[TEXT] += distinct
+            pools[U8] += bytes((OF_TEXT, count, *map(codes.__getitem__, values)))
+            return OF_CODES
+    pools[TEXT] += values
+    return OF_TEXT
 
 
-def _put_floats(pools: list[list[Any]], values: Sequence[float]) -> int | None:
+def _put_floats(pools: Pools, values: Sequence[float]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
         raw = pack(f"<{n}d", *values)  # bits, not equality: 0.0 == -0.0
         if raw[:8] * n == raw:
-            pools[U8].append(Kind.POOL_F64)
+            pools[U8].append(OF_F64)
             pools[F64].append(values[0])
-            return Kind.POOL_CONST
-        kind = (_put_few_decimals if n <= DOUBLE_ITEMS else _put_decimals)(pools, values, raw)
-        if kind is not None:
-            return kind
+            return OF_CONST
+        low, high = min(values), max(values)
+        if low > -MAX_DECIMAL and high < MAX_DECIMAL and not (low <= 0 <= high and MINUS_ZERO in raw):
+            kind = (_put_few_decimals if n <= DOUBLE_ITEMS else _put_decimals)(pools, values, low, high, raw)
+            if kind is not None:
+                return kind
     if n > DOUBLE_ITEMS:
         return None
-    pools[F64].extend(values)
-    return Kind.POOL_F64
+    pools[F64] += values
+    return OF_F64
 
 
-def _put_few_decimals(pools: list[list[Any]], values: Sequence[float], raw: bytes) -> int | None:
-    if not -MAX_DECIMAL < min(values) <= max(values) < MAX_DECIMAL or MINUS_ZERO_BYTES in raw:
-        return None
-    for digits in range(MAX_DIGITS + 1):
-        scale = 10**digits
-        if round(values[0] * scale) / scale != values[0]:
-            continue
+def _put_few_decimals(
+    pools: Pools, values: Sequence[float], low: float, high: float, _raw: bytes
+) -> int | None:
+    first, second, third = values[0], values[len(values) >> 1], values[-1]
+    for digits, scale in enumerate(SCALES):
         try:
+            if (
+                round(first * scale) / scale != first
+                or round(second * scale) / scale != second
+                or round(third * scale) / scale != third
+            ):
+                continue
             ints = [round(value * scale) for value in values]
         except ValueError:  # NaN, which is neither least nor greatest
             return None
         if [value / scale for value in ints] == list(values):
-            return _put_scaled(pools, ints, digits)
+            return _put_scaled(pools, ints, low, high, digits)
     return None
 
 
-def _put_decimals(pools: list[list[Any]], values: Sequence[float], raw: bytes) -> int | None:
+def _put_decimals(pools: Pools, values: Sequence[float], low: float, high: float, raw: bytes) -> int | None:
     array = np.frombuffer(raw, "<f8")
-    if not float(np.abs(array).max()) < MAX_DECIMAL or (array.view("<i8") == MINUS_ZERO).any():  # nor any NaN
-        return None
-    sample = values[:SAMPLED]
-    for digits in range(MAX_DIGITS + 1):
-        scale = 10**digits
-        if any(round(value * scale) / scale != value for value in sample):
-            continue
+    first, second, third = values[0], values[1], values[2]
+    for digits, scale in enumerate(SCALES):
+        try:
+            if (
+                round(first * scale) / scale != first
+                or round(second * scale) / scale != second
+                or round(third * scale) / scale != third
+            ):
+                continue
+        except ValueError:  # NaN
+            return None
         scaled = np.rint(array * scale)
-        if (scaled / scale == array).all():
-            break
-    else:
-        return None
-    return _put_scaled(pools, scaled.astype("<i8").tolist(), digits)
+        alike = scaled / scale == array
+        at = int(alike.argmin())
+        if alike[at]:
+            return _put_scaled(pools, scaled.astype("<i8").tolist(), low, high, digits)
+        third = values[at]
+    return None
 
 
-def _put_scaled(pools: list[list[Any]], ints: list[int], digits: int) -> int | None:
-    pool = narrowest(min(ints), max(ints))
+def _put_scaled(pools: Pools, ints: list[int], low: float, high: float, digits: int) -> int | None:
+    scale = SCALES[digits]
+    pool = narrowest(round(low * scale), round(high * scale))
     if pool is None or pool == I64:
         return None
-    pools[U8] += (KIND_OF_POOL[pool], digits)
+    pools[U8] += bytes((KIND_OF_POOL[pool], digits))
     pools[pool].extend(ints)
-    return Kind.POOL_DECIMAL
+    return OF_DECIMAL
 
 
-def _put_bools(pools: list[list[Any]], values: Sequence[bool]) -> int | None:
+def _put_bools(pools: Pools, values: Sequence[bool]) -> int | None:
     if len(values) > BOOL_ITEMS:
         return None
-    pools[U8].extend(map(int, values))
-    return Kind.POOL_BOOL
+    pools[U8] += bytes(values)
+    return OF_BOOL
 
 
-_MANY: Final[dict[type, Callable[[list[list[Any]], Any], int | None]]] = {
+PUT_MANY: Final[dict[type, Callable[[Pools, Any], int | None]]] = {
     bool: _put_bools,
     int: _put_ints,
     float: _put_floats,
     str: _put_texts,
 }
+"""Exact type -> what puts a column of 2 or more leaves of that type into the pools; it gives its kind, or None."""
+
+POOLED: Final = {
+    kind: (POOLED_TEXTS if kind is str else POOLED_ITEMS, put_many) for kind, put_many in PUT_MANY.items()
+}
+"""Exact type -> how long such a column may be, and what puts it there."""

@@ -25,18 +25,15 @@ __all__ = ["F64", "I16", "I32", "I64", "KIND_OF_POOL", "POOLS", "TEXT", "U8", "n
 
 U8, I16, I32, I64, F64, TEXT = range(6)
 POOLS = 6
-KIND_OF_POOL: Final = (
-    Kind.POOL_U8,
-    Kind.POOL_I16,
-    Kind.POOL_I32,
-    Kind.POOL_I64,
-    Kind.POOL_F64,
-    Kind.POOL_TEXT,
+KIND_OF_POOL: Final = tuple(
+    int(kind)
+    for kind in (Kind.POOL_U8, Kind.POOL_I16, Kind.POOL_I32, Kind.POOL_I64, Kind.POOL_F64, Kind.POOL_TEXT)
 )
 """The kind of a slot that takes its items from a pool as they are."""
 
 _FORMATS = ("B", "h", "i", "q", "d")
 _SIZES = tuple(struct.calcsize("<" + code) for code in _FORMATS)
+_BETWEEN: Final = (1 << TEXT) - 1 - (1 << U8)
 _PRESENT = tuple(tuple(which for which in range(POOLS) if mask >> which & 1) for mask in range(1 << POOLS))
 
 def narrowest(low: int, high: int) -> int | None:
@@ -54,17 +51,24 @@ def narrowest(low: int, high: int) -> int | None:
     return I64 if low >= -(1 << 63) and high < 1 << 63 else None
 
 
-def write_pools(sink: Sink, pools: list[list[Any]]) -> None:
-    """Write the six pools, each a list of its items."""
-    sink.u8(sum(1 << which for which, items in enumerate(pools) if items))
-    for items in pools:
+def write_pools(sink: Sink, pools: list[Any]) -> None:
+    """Write the six pools: the bytes of that of u8, and five lists of items."""
+    out = sink.out
+    small, texts = pools[U8], pools[TEXT]
+    at, mask = len(out), 0
+    out.append(mask)
+    for which, items in enumerate(pools):
         if items:
+            mask |= 1 << which
             sink.uvarint(len(items))
-    for which, items in enumerate(pools[:TEXT]):
-        if items:
-            sink.out += struct.pack(f"<{len(items)}{_FORMATS[which]}", *items)
-    if pools[TEXT]:
-        write_text(sink, pools[TEXT])
+    out[at] = mask
+    out += small
+    if mask & _BETWEEN:
+        for which in _PRESENT[mask & _BETWEEN]:
+            items = pools[which]
+            out += struct.pack(f"<{len(items)}{_FORMATS[which]}", *items)
+    if texts:
+        write_text(sink, texts)
 
 
 def _as_stored(raw: memoryview, form: str) -> Any:

@@ -97,7 +97,7 @@ def write_int_column(sink: Sink, values: Sequence[int]) -> None:
 
 
 def write_sparse_int_column(sink: Sink, values: Sequence[int]) -> None:
-    """The same for ints that stand among None."""
+    """The same for ints that have other costs: they stand among None, or are hashed."""
     _write_ints(sink, values, write_tight_ints)
 
 

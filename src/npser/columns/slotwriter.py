@@ -6,16 +6,20 @@ tomorrow does not change the shape.
 
 from __future__ import annotations
 
+from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from npser.blocks.choose import write_ints
+from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import FIRST_BODY, write_bodies
-from npser.columns.kinds import write_column
-from npser.columns.pooled import POOLED_ITEMS, POOLED_TEXTS, PoolWriter
+from npser.columns.kinds import LEAF_TYPES, write_column
+from npser.columns.pooled import POOLED, POOLED_ITEMS, POOLED_TEXTS, PoolWriter
 from npser.columns.pools import TEXT, U8, write_pools
+from npser.columns.scalars import write_sparse_int_column
 from npser.columns.singles import SingleWriter
+from npser.columns.texts import are_all
 from npser.errors import EncodeError
 from npser.tags import Kind
 
@@ -24,9 +28,13 @@ if TYPE_CHECKING:
 
     from npser.blocks.sink import Sink
 
-__all__ = ["SlotWriter"]
+__all__ = ["EXPANDING", "SlotWriter"]
 
-_EXPANDING: Final = frozenset({Kind.NONE, Kind.POOL_CONST, Kind.POOL_STEPS})
+INT, COPIES = int(Kind.INT), int(Kind.POOL_COPIES)
+EXPANDING: Final = frozenset(map(int, (Kind.NONE, Kind.POOL_CONST, Kind.POOL_STEPS)))
+
+
+_UNPOOLED: Final = (0, lambda _pools, _values: None)
 
 
 class SlotWriter:
@@ -64,6 +72,33 @@ class SlotWriter:
                     raise
             kinds.append(kind)
 
+    def leaves(self, values: Sequence[Any]) -> bool:
+        """A column of n >= 1 values, if all of them are leaves; else False, and nothing is written."""
+        n = len(values)
+        kind = type(values[0])
+        most, put = POOLED.get(kind, _UNPOOLED)
+        if 1 < n <= most and countOf(map(type, values), kind) == n:
+            sink = self.sink
+            if n <= FREE_ITEMS or sink.may_expand(n):
+                code = put(self.pools.pools, values)
+                if code is None:
+                    self.body(values, kind)
+                    return True
+                if code in EXPANDING:
+                    sink.expanded += n
+                self.kinds.append(code)
+                return True
+        elif n == 1:
+            code = self.pools.one(values[0])
+            if code is not None:
+                self.kinds.append(code)
+                return True
+        met = {kind} if n > most and are_all(values, kind) else set(map(type, values))
+        if not met <= LEAF_TYPES:
+            return False
+        self.many(values, met)
+        return True
+
     def many(self, values: Sequence[Any], types_met: set[type]) -> None:
         """A column of n leaves, whose exact types the caller knows."""
         n = len(values)
@@ -74,12 +109,20 @@ class SlotWriter:
             kind = self._paid(self.pools.many(values, types_met), n)
         self.kinds.append(self._body(values, types_met, self._bodies) if kind is None else kind)
 
+    def hashed_ints(self, values: Sequence[int]) -> None:
+        """A column of n > 1 ints that are keys, or members of sets: hashing them costs more than reading odd bits."""
+        if len(values) <= POOLED_ITEMS:
+            self.many(values, {int})
+        else:
+            write_sparse_int_column(self.sink, values)
+            self.kinds.append(self._cut_body(self._bodies))
+
     def ints(self, values: Sequence[int]) -> None:
         """A column of structure: lengths and codes, int64 each."""
         n = len(values)
         kind = self._paid(self.pools.ints(values), n) if n <= POOLED_ITEMS and self.sink.may_expand(n) else None
         if kind is None:
-            self.sink.u8(Kind.INT)
+            self.sink.u8(INT)
             write_ints(self.sink, np.fromiter(values, "<i8", n))
             kind = self._cut_body(self._bodies)
         self.kinds.append(kind)
@@ -94,15 +137,15 @@ class SlotWriter:
         lengths : bytes
             Of the distinct ones.
         """
-        small = self.pools.pools[U8]
-        small.append(len(lengths))
-        if len(lengths) > 1:
-            small += codes
-        small += lengths
-        self.kinds.append(Kind.POOL_COPIES)
+        self.pools.pools[U8] += bytes((len(lengths),)) + (codes if len(lengths) > 1 else b"") + lengths
+        self.kinds.append(COPIES)
+
+    def body(self, values: Sequence[Any], kind: type) -> None:
+        """A column of n leaves of one type that the pools do not take."""
+        self.kinds.append(self._body(values, {kind}, self._bodies))
 
     def _paid(self, kind: int | None, n: int) -> int | None:
-        if kind in _EXPANDING:
+        if kind in EXPANDING:
             self.sink.expand(n)
         return kind
 
@@ -130,7 +173,7 @@ class SlotWriter:
         singles.finish(head)
         head.budget = self.sink.budget
         pools = self.pools.pools
-        pools[TEXT] = singles.texts + pools[TEXT]
+        pools[TEXT] = singles.texts + pools[TEXT] if pools[TEXT] else singles.texts
         write_pools(head, pools)
         self.sink.expand(head.expanded)
         bodies = self._single_bodies + self._bodies

@@ -15,6 +15,7 @@ from itertools import count, repeat
 from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.blocks.sink import Sink
 from npser.columns.kinds import LEAF_TYPES
 from npser.columns.leafplans import write_planned
 from npser.columns.texts import are_all
@@ -22,6 +23,7 @@ from npser.shapes.column import Column
 from npser.shapes.generated import compile_maker, forget
 from npser.shapes.infer import write_columns
 from npser.shapes.keysets import KEY_SETS
+from npser.shapes.quick import write_list
 from npser.shapes.tables import UNIFORM_MAP_KEYS, is_table, is_varied
 from npser.shapes.templates import Generated
 from npser.shapes.writer import CYCLE_CHECK_DEPTH
@@ -55,10 +57,16 @@ MAX_ROOT_KEYS = 256
 MAX_KEYS = 2000
 """Documents of more keys are written as ever: generating code takes about ten microseconds for each."""
 
+MAX_LOOKED_UP = 3
+"""Keys of a dict up to which looking them up is faster than unpacking its values;
+benchmarks/thresholds_shapes.py::sweep_looked_up."""
+
+MAX_LOOKED_UP_TEXT = 64
+"""Characters of a key in generated code."""
+
 _numbers = count(1)
 _LEAF: Final = bytes((Tag.LEAF,))
-_EMPTY_LIST: Final = bytes((Tag.LIST, Tag.NOTHING))
-_LEAF_LIST: Final = bytes((Tag.LIST, Tag.LEAF))
+TABLE: Final = int(Tag.TABLE)
 
 
 class Document:
@@ -69,8 +77,8 @@ class Document:
     generated : Generated
         The source of `take`.
     take : callable
-        From a value to its parts: a tuple of leaves, or what is no leaf, in the order of the shape. None, or a
-        ValueError, where the keys are others.
+        From a value to its parts: a tuple of leaves, or what is no leaf, in the order of the shape. None, a KeyError
+        or a ValueError where the keys are others.
     steps : list of (callable, argument)
         What to write for each table and each part, in that order.
     """
@@ -91,7 +99,7 @@ class Document:
         """The parts of a value, or None where it is of another sort."""
         try:
             return self._take(value)
-        except ValueError:  # more keys, or fewer
+        except (KeyError, ValueError):  # other keys; more, or fewer
             return None
 
     def write(self, w: ShapeWriter, parts: tuple[Any, ...]) -> None:
@@ -125,13 +133,25 @@ class Stretch:
         Whether nothing stands before it, so that its bytes and the numbers of its key sets are always the same.
     """
 
-    __slots__ = ("_key_sets", "_shape", "first", "nodes")
+    __slots__ = ("_key_sets", "_new", "_shape", "first", "nodes")
 
     def __init__(self, *, first: bool) -> None:
         self.nodes: list[bytes | int] = []
         self.first = first
+        self._new: list[tuple[bytes | None, bytes]] = []  # key set of each node, and what is written of a new one
         self._shape = b""
         self._key_sets: dict[bytes, int] = {}
+
+    def close(self) -> None:
+        """All nodes are there."""
+        for node in self.nodes:
+            if isinstance(node, int):
+                self._new.append((None, _LEAF * node))
+            else:
+                sink = Sink()
+                sink.u8(TABLE)
+                sink.uvarint(len(node) << 1)
+                self._new.append((node, bytes(sink.out) + node))
 
     def write(self, w: ShapeWriter) -> None:
         """Write the nodes."""
@@ -139,12 +159,16 @@ class Stretch:
             w.shape.out += self._shape
             w.key_sets.update(self._key_sets)
             return
-        for node in self.nodes:
-            if isinstance(node, int):
-                w.shape.out += _LEAF * node
-            else:
-                w.node(Tag.TABLE)
+        out, key_sets = w.shape.out, w.key_sets
+        for node, new in self._new:
+            if node is None:  # leaves
+                out += new
+            elif node in key_sets:
+                out.append(TABLE)
                 w.key_set(node)
+            else:
+                key_sets[node] = len(key_sets)
+                out += new
         if self.first:
             self._shape, self._key_sets = bytes(w.shape.out), dict(w.key_sets)
 
@@ -158,25 +182,9 @@ def _write_stretch(w: ShapeWriter, stretch: Stretch, part: Iterator[Any]) -> Non
         w.slots.singles.many(leaves)
 
 
-def _write_list(w: ShapeWriter, items: list[Any]) -> bool:
-    """Write a list that is empty or of one type of leaves; False, and nothing written, for any other."""
-    if not items:
-        w.shape.out += _EMPTY_LIST
-        w.slots.singles.one(0)
-        return True
-    items = items.copy()  # so that it stays as it is, whoever else holds it
-    met = set(map(type, items))
-    if len(met) > 1 or not met <= LEAF_TYPES:
-        return False
-    w.shape.out += _LEAF_LIST
-    w.slots.singles.one(len(items))
-    w.slots.many(items, met)
-    return True
-
-
 def _write_child(w: ShapeWriter, depth: int, part: Iterator[Any]) -> None:
     value = next(part)
-    if type(value) is list and _write_list(w, value):
+    if type(value) is list and write_list(w, value, depth):
         return
     column = Column((value,), depth, single=True)
     if depth >= CYCLE_CHECK_DEPTH:
@@ -193,6 +201,7 @@ class _Walk:
         self.parts: list[str] = []
         self.keys: list[str] = []
         self.steps: list[tuple[Step, Any]] = []
+        self._tables: list[str] = []
         self._stretch = Stretch(first=True)
         self._leaves: list[str] = []
         self._run = 0
@@ -222,6 +231,7 @@ class _Walk:
         self._end_run()
         keys = tuple(row)
         self.keys += keys
+        self._tables.append(name)
         self._stretch.nodes.append(KEY_SETS.data(keys))
         if name != "v0":
             self.lines += [f"if type({name}) is not dict:", "    return None"]
@@ -229,9 +239,15 @@ class _Walk:
             self.lines += [f"if {name}:", "    return None"]
             return []
         variables = [f"v{next(self._variables)}" for _ in keys]
-        self.lines += [f"k += {name}", f"{''.join(f'{each}, ' for each in variables)} = {name}.values()"]
+        if len(keys) <= MAX_LOOKED_UP and max(map(len, keys)) <= MAX_LOOKED_UP_TEXT:
+            self.lines += [f"{each} = {name}[{key!a}]" for each, key in zip(variables, keys, strict=True)]
+        else:
+            self.lines.append(f"{''.join(f'{each}, ' for each in variables)} = {name}.values()")
         if len(keys) > UNIFORM_MAP_KEYS:
-            self.lines += [f"if not varied({name}.values()):", "    return None"]
+            one, other = _two_types(list(row.values()))
+            glance = f"type({variables[one]}) is type({variables[other]})"
+            glance += f" or {variables[one]} is None or {variables[other]} is None"
+            self.lines += [f"if ({glance}) and not varied({name}.values()):", "    return None"]
         return variables
 
     def _end_run(self) -> None:
@@ -242,22 +258,34 @@ class _Walk:
     def _end_stretch(self) -> None:
         self._end_run()
         if self._stretch.nodes:
+            self._stretch.close()
             self.parts.append(f"({''.join(f'{name}, ' for name in self._leaves)})")
             self.steps.append((_write_stretch, self._stretch))
         self._stretch = Stretch(first=False)
         self._leaves = []
 
     def source(self) -> Generated:
-        """The code that takes a value apart; `keys` are all keys in the order in which they are met."""
+        """The code that takes a value apart; `keys` are all keys in the order in which they are met.
+
+        Every dict has at least the keys that are looked up in it, or exactly as many as are unpacked. So if the keys of
+        all of them, end to end, are those that are expected, then so are those of each.
+        """
         lines = [
-            "k = []",
             *self.lines,
+            f"k = [{''.join(f'*{name}, ' for name in self._tables)}]",
             "if k != keys or count_of(map(type, k), str) != len(k):",
             "    return None",
             f"return ({''.join(f'{part}, ' for part in self.parts)})",
         ]
         body = "".join(f"        {line}\n" for line in lines)
         return Generated(f"document_{next(_numbers)}", f"def make(keys):\n    def take(v0):\n{body}    return take\n")
+
+
+def _two_types(values: list[Any]) -> tuple[int, int]:
+    """Where two values of different types are, apart from None; some of which there are."""
+    kinds = list(map(type, values))
+    one = next(at for at, kind in enumerate(kinds) if kind is not type(None))
+    return one, next((at for at, kind in enumerate(kinds) if kind not in (kinds[one], type(None))), one)
 
 
 def document_of(value: dict[str, Any]) -> Document | None:

@@ -91,6 +91,10 @@ _SUBGROUPS: Final[dict[type, Callable[[Any], Hashable]]] = {
 """Types whose instances need nodes of their own by more than their type."""
 
 
+_PLAIN: Final = frozenset({list, tuple, dict, set, frozenset, slice})
+"""Types of which all instances have one placer, and nothing more to ask."""
+
+
 def write_shape(w: ShapeWriter, value: Any) -> None:
     """Write the shape and the slots of a value."""
     if w.preserve:
@@ -99,12 +103,12 @@ def write_shape(w: ShapeWriter, value: Any) -> None:
     write_columns(w)
 
 
-def write_columns(w: ShapeWriter) -> None:
-    """Write the shape and the slots of the columns on the stack, and of all that is in them."""
+def write_columns(w: ShapeWriter, above: int = 0) -> None:
+    """Write the shape and the slots of the columns on the stack, and of all that is in them, but for the first ones."""
     stack = w.stack
     paused = False
     try:
-        while stack:
+        while len(stack) > above:
             column = stack.pop()
             if not paused and len(column.values) >= WORTH_PAUSING:
                 pause()  # taking a table apart makes a few containers a row, all of them soon gone
@@ -153,8 +157,15 @@ def _place(w: ShapeWriter, column: Column) -> None:
         kind = type(values[0])
         met = {kind} if are_all(values, kind) else set(map(type, values))
         if met <= LEAF_TYPES:
-            place_leaves(w, column, met)
+            if type(column) is Keys and kind is int and len(met) == 1:
+                w.node(Tag.LEAF)
+                w.slots.hashed_ints(values)
+            else:
+                place_leaves(w, column, met)
             return
+    if len(met) == 1 and kind in _PLAIN and not w.preserve:
+        PLACERS[kind](w, column)
+        return
     placers = {kind: placer_of(kind) for kind in met - LEAF_TYPES}
     if None in placers.values():
         _place(w, _substituted(w, column))

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, chain, pairwise, repeat
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from npser.columns.slotreader import as_numbers
-from npser.columns.texts import are_all
 from npser.shapes.collisions import refuse_collisions
 from npser.shapes.column import Keys, at_item, at_position, in_lists, show_key
+from npser.shapes.distinct import MIN_COPIED, find_copies
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
 from npser.shapes.tracking import allocate, fill, fill_late
@@ -31,16 +30,22 @@ if TYPE_CHECKING:
     from npser.shapes.node import Builder, ShapeReader
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["Deques", "Rows", "Sequences", "place_deques", "place_lists", "place_sets", "place_slices", "place_tuples"]
+__all__ = [
+    "MAX_ROW",
+    "MAX_SINGLE_ROW",
+    "Deques",
+    "Rows",
+    "Sequences",
+    "place_deques",
+    "place_lists",
+    "place_sets",
+    "place_slices",
+    "place_tuples",
+    "rows_of",
+]
 
 MAX_ROW = 64
 """Sequences of up to this many items may be rows; longer ones are vectors whatever they hold."""
-
-MIN_COPIED = 8
-"""From this many lists of strings on, equal ones may be stored once."""
-
-MAX_COPIED = 255
-"""Distinct ones, and their length: both are bytes in the pool."""
 
 MAX_SINGLE_ROW = 16
 """The same for a sequence that stands alone."""
@@ -196,13 +201,14 @@ class Deques(Sequences):
 class Rows(Node):
     """Sequences of one length; one child a position."""
 
-    __slots__ = ("tag",)
+    __slots__ = ("kept", "tag")
     zips = True
     passes = True
 
     def __init__(self, tag: int, children: int) -> None:
         super().__init__(children)
         self.tag = tag
+        self.kept = False
 
     @classmethod
     def parse(cls, tag: int, reader: ShapeReader) -> Rows:
@@ -224,7 +230,7 @@ class Rows(Node):
         if make is not None:
             return make(rows)
         done = build_lists(self.children)(rows)
-        if b.policy.numbers == "array" and not b.preserve:
+        if b.policy.numbers == "array" and not b.preserve and not self.kept:
             return list(map(as_numbers, done))
         return fill(self.tag, frame, done)
 
@@ -283,46 +289,32 @@ def place_lists(w: ShapeWriter, column: Column) -> None:
     depth = w.enter(column)
     lengths, items = _flatten(w, column)
     n, m = len(lengths), lengths[0]
-    if n >= MIN_COPIED and m and type(items[0]) is str and _place_copies(w, column, items, depth):
-        return
+    if n >= MIN_COPIED and m and type(items[0]) is str:
+        copies = find_copies(w, column.values, items)
+        if copies is not None:
+            w.node(Tag.LIST)
+            w.slots.copies(copies.codes, copies.lengths)
+            w.push(copies.items, depth, column, in_lists(copies.lengths))
+            return
     if 1 < m <= MAX_ROW and (n > 1 or m <= MAX_SINGLE_ROW):
-        met = kinds_of(items)
-        if len(met) > 1 and lengths.count(m) == n:
-            positions: list[Sequence[Any]] = [items[position::m] for position in range(m)]
-            if sum(len(kinds_of(values)) for values in positions) < m * len(met):
-                _place_rows(w, column, Tag.LIST_ROW, positions, depth)
-                return
+        positions = rows_of(items, m) if lengths.count(m) == n else None
+        if positions is not None:
+            _place_rows(w, column, Tag.LIST_ROW, positions, depth)
+            return
     _place_flat(w, column, Tag.LIST, lengths, items, depth)
 
 
-def _place_copies(w: ShapeWriter, column: Column, items: list[Any], depth: int) -> bool:
-    """Write LIST with the distinct lists only, if they are few lists of strings."""
-    values = column.values
-    n = len(values)
-    if w.preserve or not w.sink.may_expand(n + len(items)) or not are_all(items, str):
-        return False
-    first = values[0]
-    alike = values[-1] == first and list(values).count(first) == n
-    distinct = {tuple(first): 0} if alike else _distinct(values)
-    if distinct is None or max(map(len, distinct)) > MAX_COPIED:
-        return False
-    lengths = bytes(map(len, distinct))
-    codes = b"" if alike else bytes(itemgetter(*map(tuple, values))(distinct))
-    w.sink.expand(n + len(items))
-    w.node(Tag.LIST)
-    w.slots.copies(codes, lengths)
-    w.push(list(chain.from_iterable(distinct)), depth, column, in_lists(lengths))
-    return True
+def rows_of(items: list[Any], m: int) -> list[Sequence[Any]] | None:
+    """The items of lists of length m, position by position, if that makes them more uniform than all together.
 
-
-def _distinct(values: Sequence[list[Any]]) -> dict[tuple[Any, ...], int] | None:
-    """The distinct ones of many lists with their numbers, or None if they are not few, or too long."""
-    n = len(values)
-    sample = set(map(tuple, values[:: max(1, n // MIN_COPIED)]))
-    if len(sample) > MIN_COPIED // 2:
+    >>> rows_of([1, "a", 2, "b"], 2), rows_of([1, "a", "b", 2], 2)
+    ([[1, 2], ['a', 'b']], None)
+    """
+    met = kinds_of(items)
+    if len(met) == 1:
         return None
-    distinct = {row: code for code, row in enumerate(dict.fromkeys(map(tuple, values)))}
-    return None if len(distinct) * 2 > n or len(distinct) > MAX_COPIED else distinct
+    positions: list[Sequence[Any]] = [items[position::m] for position in range(m)]
+    return positions if sum(len(kinds_of(values)) for values in positions) < m * len(met) else None
 
 
 def place_tuples(w: ShapeWriter, column: Column) -> None:

@@ -7,7 +7,7 @@ has and in which order, and a column holds only the cells that are there. So a m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,20 @@ if TYPE_CHECKING:
     from npser.shapes.patterns import Pattern
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["UNIFORM_MAP_KEYS", "Tables", "VariedTables", "is_table", "is_varied", "place_dicts", "wants_columns"]
+__all__ = [
+    "CHUNK_CELLS",
+    "MIN_CHUNKED",
+    "UNIFORM_MAP_KEYS",
+    "Tables",
+    "VariedTables",
+    "are_data",
+    "columns_of_rows",
+    "have_names",
+    "is_table",
+    "is_varied",
+    "place_dicts",
+    "wants_columns",
+]
 
 MAX_TABLE_KEYS = 256
 """One dict of more text keys than this is data: key column and value column."""
@@ -37,6 +50,11 @@ UNIFORM_MAP_KEYS = 16
 
 CHUNK_CELLS = 1 << 16
 """Cells whose keys are compared at a time: a list of them takes eight bytes each."""
+
+MIN_CHUNKED = 1 << 10
+CHUNK_ROWS = 1 << 7
+"""From how many rows on they are taken apart in chunks, and of how many: the processor's caches lose the dicts of more
+of them from one key to the next; benchmarks/thresholds_shapes.py::sweep_chunk_rows."""
 
 MAX_CELLS = 1 << 18
 """Tables of more cells than this are never taken apart all at once."""
@@ -162,7 +180,7 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
         w.push_fields(columns_of_rows(rows, keys), keys, depth, column, at_key)
         return
     names, codes, patterns = group_patterns(rows)
-    if len(names) > MAX_VARIED_KEYS and len(names) * MIN_CELLS_A_KEY > sum(map(len, rows)):
+    if are_data(names, rows):
         place_maps(w, column, Tag.DICT, depth)
         return
     w.node(Tag.VARIED_TABLE)
@@ -172,6 +190,11 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
     split, order = split_columns(len(names), rows, codes, patterns)
     for number in range(len(names) - 1, -1, -1):
         w.push(split[number], depth, column, at_key(names[number], rows, order))
+
+
+def are_data(names: Collection[str], rows: Iterable[dict[str, Any]]) -> bool:
+    """Whether the keys of rows that differ in them are data."""
+    return len(names) > MAX_VARIED_KEYS and len(names) * MIN_CELLS_A_KEY > sum(map(len, rows))
 
 
 def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: int) -> None:
@@ -201,8 +224,16 @@ def have_names(rows: Sequence[dict[Any, Any]], keys: tuple[Any, ...]) -> bool:
 
 def columns_of_rows(rows: Sequence[dict[str, Any]], keys: tuple[str, ...]) -> Iterator[Sequence[Any]]:
     """The columns of rows that have exactly these keys; those of many rows one by one, as they are asked for."""
-    if len(rows) * len(keys) <= MAX_CELLS:
+    n = len(rows)
+    if n < MIN_CHUNKED:
         yield from zip(*map(dict.values, rows), strict=True)
+    elif n * len(keys) <= MAX_CELLS:
+        columns: list[list[Any]] = [[] for _ in keys]
+        for start in range(0, n, CHUNK_ROWS):
+            parts = zip(*map(dict.values, rows[start : start + CHUNK_ROWS]), strict=True)
+            for column, part in zip(columns, parts, strict=True):
+                column += part
+        yield from columns
     else:
         for key in keys:
             yield [row[key] for row in rows]

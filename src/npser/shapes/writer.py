@@ -6,12 +6,12 @@ children; the loop in `infer` pops the next. So the shape is written in pre-orde
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import FREE_ITEMS, Sink
 from npser.columns.kinds import LEAF_TYPES
 from npser.columns.slotwriter import SlotWriter
-from npser.columns.texts import are_all
 from npser.errors import EncodeError
 from npser.limits import MAX_DEPTH
 from npser.shapes.column import Column, Leaves
@@ -20,11 +20,11 @@ from npser.shapes.keysets import KEY_SETS
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from npser.shapes.column import Step
 
 __all__ = ["ShapeWriter"]
+
+LEAF: Final = int(Tag.LEAF)
 
 CYCLE_CHECK_DEPTH = 16
 """At this depth, which data rarely reaches, plain containers are checked for cycles, once for all below."""
@@ -36,6 +36,9 @@ whole chain in one recursion of C code, which CPython 3.13 does not bound by the
 CYCLE_CHECK_ITEMS = 1 << 16
 """A column of more items than this, out of containers that repeat, is checked at any depth: a cycle that branches
 grows faster than it gets deep."""
+
+
+WriteFields = Callable[["ShapeWriter", Iterable[Sequence[Any]], int, int, Column], None]
 
 
 class ShapeWriter:
@@ -51,6 +54,11 @@ class ShapeWriter:
         Whether lists, dicts, sets and deques keep their identity.
     apart : bool
         Whether objects are written one by one instead of in batches.
+
+    Attributes
+    ----------
+    quick : callable | None
+        `quick.write_fields`, where somebody starts anew without it if something is refused.
     """
 
     def __init__(
@@ -62,6 +70,7 @@ class ShapeWriter:
         self.default = default
         self.preserve = preserve
         self.apart = apart
+        self.quick: WriteFields | None = None
         self.batches: dict[Column, range] = {}  # a column of objects -> their numbers
         self.building: set[Column] = set()  # columns of objects that are complete only when they are built
         self.stack: list[Column] = []
@@ -96,13 +105,14 @@ class ShapeWriter:
 
     def key_set(self, raw: bytes) -> None:
         """The same by its bytes."""
-        known = self.key_sets.get(raw)
+        key_sets, shape = self.key_sets, self.shape
+        known = key_sets.get(raw)
         if known is not None:
-            self.shape.uvarint(known << 1 | 1)
+            shape.uvarint(known << 1 | 1)
             return
-        self.key_sets[raw] = len(self.key_sets)
-        self.shape.uvarint(len(raw) << 1)
-        self.shape.out += raw
+        key_sets[raw] = len(key_sets)
+        shape.uvarint(len(raw) << 1)
+        shape.out += raw
 
     def one(self, column: Column, value: Any) -> None:
         """Write the slot of a leaf that is alone in its column."""
@@ -127,11 +137,15 @@ class ShapeWriter:
 
     def patterns(self, patterns: Sequence[Sequence[int]]) -> None:
         """Write which keys the instances of each pattern have, in which order."""
-        self.shape.uvarint(len(patterns))
+        shape = self.shape
+        shape.uvarint(len(patterns))
         for pattern in patterns:
-            self.shape.uvarint(len(pattern))
+            shape.uvarint(len(pattern))
+            if max(pattern, default=0) < 0x80:
+                shape.out += bytes(pattern)
+                continue
             for number in pattern:
-                self.shape.uvarint(number)
+                shape.uvarint(number)
 
     def enter(self, column: Column) -> int:
         """The depth of the children of a column of containers; EncodeError where that is too deep."""
@@ -171,12 +185,17 @@ class ShapeWriter:
         if n <= FREE_ITEMS:
             return
         if children > 1 or self.sink.may_expand(n):
-            self.sink.expand(n)
+            self.paid(n)
             return
         self.node(Tag.UNION)
         self.count(2)
         self.slots.ints([0] * n)
         self.stack.append(Column([], column.depth))  # the other child, of no instances; written behind this one
+
+    def paid(self, n: int) -> None:
+        """Draw n instances from the budget, where they may be."""
+        if n > FREE_ITEMS:
+            self.sink.expand(n)
 
     def push(self, values: Sequence[Any], depth: int, parent: Column, step: Step) -> None:
         """Let a column of children be written next (the last one pushed comes first)."""
@@ -198,21 +217,24 @@ class ShapeWriter:
 
         Columns of leaves are written here, up to the first one that is not.
         """
+        quick = self.quick
+        if quick is not None:
+            quick(self, columns, len(parent.values), depth, parent)
+            return
         rest: list[Column] = []
-        shape, slots = self.shape.out, self.slots
+        leaves, shape = self.slots.leaves, self.shape.out
+        direct = self.default is None
         for name, values in zip(names, columns, strict=True):
-            if not rest and self.default is None:
-                kind = type(values[0])
-                met = {kind} if are_all(values, kind) else set(map(type, values))
-                if met <= LEAF_TYPES:
-                    shape.append(Tag.LEAF)
-                    try:
-                        slots.many(values, met)
-                    except EncodeError as error:
-                        if error.path is None:
-                            error.path = Column(values, depth, parent, make_step(name)).path(error.item or 0)
-                        raise
-                    continue
+            if direct:
+                try:
+                    if leaves(values):
+                        shape.append(LEAF)
+                        continue
+                except EncodeError as error:
+                    if error.path is None:
+                        error.path = Column(values, depth, parent, make_step(name)).path(error.item or 0)
+                    raise
+                direct = False
             rest.append(Column(values, depth, parent, make_step(name), single=parent.single))
         self.stack += reversed(rest)
 

@@ -20,8 +20,12 @@ MIN_ITEMS = 8
 MIN_TIMES = 4
 """Strings that must have a head in common."""
 
-SAMPLED = 256
-"""Strings that are looked at."""
+SAMPLED = 24
+MAX_SAMPLED = 256
+"""Strings that are looked at: so many, and one in `SAMPLED_SHARE` more;
+benchmarks/thresholds_text_floats.py::sweep_stem_sample."""
+
+SAMPLED_SHARE = 32
 
 MIN_SHARE = 0.25
 """The part of all characters that a stem must save: reading it costs another pass over the text;
@@ -36,16 +40,20 @@ def find_stem(values: list[str]) -> str | None:
     >>> find_stem([f"item {i}" for i in range(9)]) is None
     True
     """
-    if len(values) < MIN_ITEMS:
+    n = len(values)
+    if n < MIN_ITEMS:
         return None
-    step = 1 + (len(values) - 1) // SAMPLED
-    some = values[::step] if step > 1 else values
+    some = values[:: 1 + (n - 1) // min(SAMPLED + n // SAMPLED_SHARE, MAX_SAMPLED)]
+    shortest = HEADS[-1]
+    heads = [value[:shortest] for value in some if len(value) > shortest]
+    if len(heads) - len(set(heads)) < MIN_TIMES - 1:
+        return None  # none of them comes so often
     least = MIN_SHARE * sum(map(len, some))
     for size in HEADS:
-        heads = [value[:size] for value in some if len(value) > size]
-        if len(heads) < MIN_TIMES or len(heads) * size < least:
+        longer = heads if size == shortest else [value[:size] for value in some if len(value) > size]
+        if len(longer) < MIN_TIMES or len(longer) * size < least:
             continue
-        times = Counter(heads)
+        times = Counter(longer)
         head = max(times, key=times.__getitem__)
         if times[head] < MIN_TIMES:
             continue
