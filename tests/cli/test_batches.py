@@ -21,7 +21,7 @@ from npser.cli.cells import Types
 from npser.cli.csv_text import csv_frames, csv_pieces, read_csv, write_csv
 from npser.cli.json_text import json_line_frames, json_line_pieces, read_json_lines
 from npser.cli.refusal import ConvertError
-from npser.cli.same import identical
+from npser.inspection.same import identical
 from npser.stream.layout import MARKER
 
 HEADER = "id,name,price,note,mixed,empty\n"

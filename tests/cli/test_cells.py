@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npser.cli.cells import cell_text, infer, text
-from npser.cli.same import identical
+from npser.inspection.same import identical
 
 COLUMNS = [
     (["1", "-20", "0"], [1, -20, 0]),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from npser.cli.cells import Types
 from npser.cli.csv_text import read_csv, write_csv
 from npser.cli.refusal import ConvertError
-from npser.cli.same import identical
+from npser.inspection.same import identical
 
 
 def test_rows_are_dicts_in_the_order_of_the_header() -> None:

@@ -14,7 +14,7 @@ import npser
 from npser.cli.app import app
 from npser.cli.demo import demo
 from npser.cli.demo_values import FIRST_ROW, Plane, samples
-from npser.cli.same import difference
+from npser.inspection.same import difference
 
 
 def shown(source: str | None = None) -> tuple[int, str]:

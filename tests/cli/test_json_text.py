@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from npser.cli.json_text import read_json, read_json_lines, write_json, write_json_lines
 from npser.cli.refusal import ConvertError
-from npser.cli.same import identical
+from npser.inspection.same import identical
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(

@@ -9,7 +9,7 @@ import pytest
 
 from npser.cli.npy_file import read_npy, write_npy
 from npser.cli.refusal import ConvertError
-from npser.cli.same import identical
+from npser.inspection.same import identical
 
 ARRAYS = [
     np.array(1.5),

@@ -17,7 +17,7 @@ from typing import Any
 
 from npser.cli.demo_values import Sample
 from npser.cli.peers import Codec
-from npser.cli.same import difference
+from npser.inspection.same import difference
 
 __all__ = ["Result", "race"]
 
