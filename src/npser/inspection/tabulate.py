@@ -33,7 +33,8 @@ font:13px/1.55 system-ui,sans-serif;max-width:72rem;overflow-x:auto}
 font-weight:400;max-width:34rem;overflow-wrap:anywhere}
 .npser-table th{color:var(--jp-content-font-color2,var(--s))}
 .npser-table .num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.npser-table .track{display:block;width:7rem;height:.55rem;margin-top:.45rem;background:var(--t);border-radius:2px}
+.npser-table .track{display:block;width:7rem;height:.55rem;margin-top:.45rem;border-radius:2px;
+background:var(--jp-layout-color2,var(--vscode-editorWidget-background,var(--t)))}
 .npser-table .bar{display:block;height:100%;background:var(--b);border-radius:2px}
 """
 
