@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported wha
 NEEDS = {
     "dask_tasks.py": ("distributed", "pandas"),
     "dask_wire.py": ("distributed", "pandas"),
+    "frames.py": ("pandas", "pyarrow"),
     "models.py": ("pydantic", "sqlalchemy"),
 }
 """Scripts that import a framework, and so are left alone where it is not installed."""
