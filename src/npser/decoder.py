@@ -21,7 +21,7 @@ from npser.shapes.hot import UNREAD
 from npser.shapes.policy import Policy
 from npser.tags import MAGIC, VERSION, Kind, Lead
 
-__all__ = ["decode", "open_buffer"]
+__all__ = ["FRAME", "decode", "open_buffer"]
 
 _CHUNK = 256
 

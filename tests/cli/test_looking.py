@@ -95,3 +95,14 @@ def test_keys_do_not_move_the_cursor() -> None:
     data = npser.dumps({"\x1b[31m\n": {"\x07": [1, 2]}})
     for command in ("inspect", "du", "tree"):
         assert all(line.isprintable() for line in call(command, "-", stdin=data).splitlines())
+
+
+def test_files_of_frames(tmp_path: Path) -> None:
+    path = tmp_path / "rows.npser"
+    npser.write_rows(path, ({"id": i} for i in range(300)), frame_rows=100)
+    size = path.stat().st_size
+    assert call("verify", path) == f"{path}: ok, {size:,} bytes in 3 frames\n"
+    assert runner.invoke(app, ["verify", "-"], input=path.read_bytes()).stdout == f"-: ok, {size:,} bytes in 3 frames\n"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert runner.invoke(app, ["verify", str(path)]).exit_code == 1
+    assert "StreamReader gives the payloads in it" in runner.invoke(app, ["inspect", str(path)]).output

@@ -6,6 +6,7 @@ is mapped and not read, so that what is not looked at costs no memory. What a fi
 
 from __future__ import annotations
 
+import io
 import json
 import mmap
 import os
@@ -20,6 +21,7 @@ from npser.errors import NpserError
 from npser.inspection.parts import Part, clip, plain
 from npser.inspection.report import Report
 from npser.inspection.text import SIZES, WIDTH, draw_report
+from npser.stream.layout import MARKER
 
 __all__ = [
     "Sizes",
@@ -116,10 +118,17 @@ def verdict(name: str) -> tuple[bool, str]:
     What is sealed cannot be verified without its key, and is not said to be fine.
     """
     data = map_bytes(name)
+    frames = 0
     try:
-        npser.loads(data)
+        if data[: len(MARKER)] == MARKER:
+            with npser.open_reader(name) if name != STANDARD else npser.StreamReader(io.BytesIO(data)) as reader:
+                for _ in reader:
+                    frames += 1
+        else:
+            npser.loads(data)
     except NpserError as error:
         return False, plain(f"{name}: {type(error).__name__}: {error}")
     except RecursionError:
         return False, f"{name}: nested too deep for this thread"
-    return True, f"{name}: ok, {len(data):,} bytes"
+    of = f" in {frames:,} frames" if frames else ""
+    return True, f"{name}: ok, {len(data):,} bytes{of}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
-from npser.decoder import open_buffer
+from npser.decoder import FRAME, open_buffer
 from npser.errors import DecodeError, LimitError, NpserError, TruncatedError
 from npser.foreign import recognise
 from npser.inspection.blockspans import walk_int_body
@@ -97,6 +97,8 @@ def _walk(w: Walked, limits: Limits) -> None:
     if buf[0] != MAGIC:
         raise recognise(bytes(buf[:_CHUNK]))
     if size > 1 and buf[1] != VERSION:
+        if buf[1] == FRAME:
+            raise DecodeError("a file of frames: StreamReader gives the payloads in it, one by one", pos=1)
         raise DecodeError(f"format version {buf[1]}; this npser reads version {VERSION}", pos=1)
     header = w.root.add(0, "header", min(3, size))
     if size < header.nbytes or size < 3:
