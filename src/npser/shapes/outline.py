@@ -270,7 +270,7 @@ class _Writer:
                     add((NEXT, columns, 0, None))
                 if len(above) >= depth:
                     raise _UncommonError
-                if tag == _TABLE:
+                if tag == _TABLE:  # the key set is read as in the first loop: a call would cost as much as the pass
                     number = data[pos]
                     pos += 1
                     if number > 0x7F:
