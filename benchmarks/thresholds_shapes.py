@@ -14,7 +14,18 @@ import npser
 from benchmarks.thresholds import best, run
 from npser import encoder
 from npser.columns import pooled, slotwriter, unpooled
-from npser.shapes import build, collector, documents, exactreader, generated, outline, quick, tables, templates
+from npser.shapes import (
+    build,
+    collector,
+    document,
+    documents,
+    exactreader,
+    generated,
+    outline,
+    quick,
+    tables,
+    templates,
+)
 from npser.shapes.generated import build_rows
 from npser.shapes.hot import compile_reader
 
@@ -95,7 +106,7 @@ def sweep_learned() -> None:
         kept, documents.DOCUMENTS._learned_after = documents.DOCUMENTS._learned_after, 1 << 60
         documents.DOCUMENTS.clear()
         plain = best(lambda value=value: npser.dumps(value)) / 1000  # type: ignore[misc]
-        learning = best(lambda value=value: documents.document_of(value)) / 1000  # type: ignore[misc]
+        learning = best(lambda value=value: document.document_of(value)) / 1000  # type: ignore[misc]
         documents.DOCUMENTS._learned_after = 1
         npser.dumps(value)
         learned = best(lambda value=value: npser.dumps(value)) / 1000  # type: ignore[misc]
@@ -107,15 +118,15 @@ def sweep_learned() -> None:
 def sweep_looked_up() -> None:
     """MAX_LOOKED_UP: taking a document of sixteen dicts apart by looking keys up, or by unpacking values."""
     print(f"\n{'keys':>8}{'looked up':>12}{'unpacked':>12}   ns a dict")
-    kept = documents.MAX_LOOKED_UP
+    kept = document.MAX_LOOKED_UP
     for keys in (1, 2, 3, 4, 6, 8):
         value = {f"dict {i}": {f"key {k}": i * k for k in range(keys)} for i in range(16)}
         figures = []
-        for documents.MAX_LOOKED_UP in (16, 0):
-            document = documents.document_of(value)
-            assert document is not None
-            figures.append(best(lambda take=document.take, value=value: take(value)) / 16)  # type: ignore[misc]
-        documents.MAX_LOOKED_UP = kept
+        for document.MAX_LOOKED_UP in (16, 0):
+            found = document.document_of(value)
+            assert found is not None
+            figures.append(best(lambda take=found.take, value=value: take(value)) / 16)  # type: ignore[misc]
+        document.MAX_LOOKED_UP = kept
         print(f"{keys:8}{figures[0]:12.1f}{figures[1]:12.1f}")
 
 

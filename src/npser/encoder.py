@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
 from npser.columns.kinds import LEAF_TYPES, number_column, write_array_column, write_column
-from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest
+from npser.columns.leafplans import write_leaves
+from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest, write_text_pool
+from npser.columns.singles import SingleWriter
 from npser.columns.texts import encode_if_text
 from npser.errors import EncodeError
 from npser.limits import Limits
-from npser.shapes.documents import DOCUMENTS
+from npser.shapes.document import MisfitError
+from npser.shapes.documents import DOCUMENTS, MAX_DOCUMENTS
 from npser.shapes.infer import CHOOSY, write_shape
 from npser.shapes.leaves import OpenBatchError
 from npser.shapes.quick import write_fields, write_list
@@ -262,23 +265,59 @@ def _quick_writer(sink: Sink) -> ShapeWriter:
 
 def _encode_document(value: dict[Any, Any]) -> tuple[bytes, int] | None:
     """A dict whose keys were met often, or None where it has to go the other way."""
-    sink = Sink()
     try:
-        w = DOCUMENTS.write(value, partial(_quick_writer, sink))
+        for document, parts in DOCUMENTS.fitting(value):
+            found = None if document.alone is None else _encode_alone(document.alone, *parts)
+            if found is not None:
+                return found
+            sink = Sink()
+            w = _quick_writer(sink)
+            try:
+                document.write(w, parts)
+            except MisfitError:
+                continue
+            return _finish(w), sink.expanded
     except Exception:  # the other way says what is wrong
+        pass
+    return None
+
+
+def _encode_alone(shape: bytes, leaves: tuple[Any, ...]) -> tuple[bytes, int] | None:
+    """What `_finish` gives for single leaves and nothing else; None where one of them needs a body, or is no leaf."""
+    singles = SingleWriter(_unfit)
+    try:
+        write_leaves(singles, leaves)
+    except MisfitError:
         return None
-    return None if w is None else (_finish(w), sink.expanded)
+    sink = Sink()
+    sink.out += _head_of_document(shape)
+    sink.out += singles.kinds
+    singles.finish(sink)
+    write_text_pool(sink, singles.texts)
+    return bytes(sink.out), sink.expanded
+
+
+def _unfit(_value: Any) -> int:
+    raise MisfitError
 
 
 def _finish(w: ShapeWriter) -> bytes:
     head = Sink()
-    head.out += HEADER
-    shape = w.shape.out
-    if len(shape) < LONG_SHAPE:
-        head.u8(Lead.SHORT_SHAPE | len(shape))
-    else:
-        head.u8(Lead.LONG_SHAPE)
-        head.uvarint(len(shape))
-    head.out += shape
+    head.out += _head(bytes(w.shape.out))
     w.slots.finish(head)
     return bytes(head.out)
+
+
+def _head(shape: bytes) -> bytes:
+    """What a payload begins with."""
+    sink = Sink()
+    sink.out += HEADER
+    if len(shape) < LONG_SHAPE:
+        sink.u8(Lead.SHORT_SHAPE | len(shape))
+    else:
+        sink.u8(Lead.LONG_SHAPE)
+        sink.uvarint(len(shape))
+    return bytes(sink.out) + shape
+
+
+_head_of_document: Final = lru_cache(maxsize=MAX_DOCUMENTS)(_head)

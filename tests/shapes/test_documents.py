@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import npser
 from npser import encoder
 from npser.blocks.sink import Sink
-from npser.shapes import documents
-from npser.shapes.documents import LEARNED_AFTER, MAX_DOCUMENTS, MAX_VARIANTS, Documents, MisfitError, document_of
+from npser.shapes.document import Document, MisfitError, document_of
+from npser.shapes.documents import LEARNED_AFTER, MAX_DOCUMENTS, MAX_VARIANTS, Documents
 from npser.shapes.infer import write_shape
 from npser.shapes.writer import ShapeWriter
 from same import difference
@@ -28,7 +28,7 @@ def plain(value: dict[str, Any]) -> bytes:
     return encoder._finish(w)
 
 
-def generated(document: documents.Document, value: dict[str, Any]) -> bytes | None:
+def generated(document: Document, value: dict[str, Any]) -> bytes | None:
     parts = document.take(value)
     if parts is None:
         return None
@@ -165,6 +165,12 @@ def test_few_keys_are_looked_up(keys: int) -> None:
     assert generated(document, moved) is None
 
 
+@pytest.mark.parametrize("child", [(), [], {}, [1, "x"], {1: 2}, {1, 2}, np.zeros(2)])
+def test_documents_without_a_leaf(child: Any) -> None:
+    value = {"child": child}
+    assert {npser.dumps(value) for _ in range(LEARNED_AFTER + 2)} == {plain(value)}
+
+
 def test_key_sets_that_come_again() -> None:
     value = {"a": {}, "b": {}, "c": [1], "d": {}, "e": {"x": {}}, "f": {"x": 1}, "g": [{"x": 1}, {"x": 2}], "h": {"x": 1}}
     document = document_of(value)
@@ -231,17 +237,13 @@ def test_a_cycle_is_refused() -> None:
 
 def test_what_is_learned_is_bounded() -> None:
     known = Documents()
-
-    def new() -> ShapeWriter:
-        return ShapeWriter(Sink(), None, preserve=False)
-
     for variant in range(MAX_VARIANTS + 3):
         for _ in range(LEARNED_AFTER):
-            known.write({"a": {f"b{variant}": 1}}, new)
+            list(known.fitting({"a": {f"b{variant}": 1}}))
     assert len(known) == MAX_VARIANTS
     for root in range(3 * MAX_DOCUMENTS):
         for _ in range(LEARNED_AFTER):
-            known.write({f"r{root}": 1}, new)
+            list(known.fitting({f"r{root}": 1}))
         assert len(known) <= MAX_DOCUMENTS
     known.clear()
     assert len(known) == 0
@@ -250,7 +252,7 @@ def test_what_is_learned_is_bounded() -> None:
 def test_values_that_are_met_once_are_never_compiled() -> None:
     known = Documents()
     for index in range(2000):
-        assert known.write({f"a{index}": 1}, lambda: ShapeWriter(Sink(), None, preserve=False)) is None
+        assert list(known.fitting({f"a{index}": 1})) == []
     assert len(known) == 0
 
 
@@ -258,3 +260,36 @@ def test_round_trip_of_a_document() -> None:
     value = {"a": [1, 2], "b": {"c": [], "d": [{"e": 1}, {"e": 2}], "f": ()}, "g": [1, "x"], "h": {}}
     for _ in range(LEARNED_AFTER + 2):
         assert difference(value, npser.loads(npser.dumps(value))) is None
+
+
+@pytest.mark.parametrize("other", [[], [3], ["x"] * 300, [{"e": 1}], [1, "x"], [[1], [2]], None, 7, "text", (), {}, [set()]])
+def test_a_list_may_become_another_one_or_a_leaf(other: Any) -> None:
+    value = {"a": "x", "b": [1, 2], "c": {"d": [{"e": 1}, {"e": 2}]}, "f": 1.5}
+    document = document_of(value)
+    assert document is not None
+    assert generated(document, value) == plain(value)
+    for changed in (value | {"b": other}, value | {"c": {"d": other}}, value | {"b": other, "c": {"d": other}}):
+        written = generated(document, changed)
+        assert written in (None, plain(changed))
+        assert (written is None) == (other in ([1, "x"], (), {}, [set()]))
+
+
+def test_a_list_that_grows_meanwhile_is_not_written_half() -> None:
+    value: dict[str, Any] = {"a": "x", "b": [1, 2]}
+    document = document_of(value)
+    assert document is not None
+    parts = document.take(value)
+    assert parts is not None
+    value["b"].append(3)
+    with pytest.raises(MisfitError):
+        document.write(ShapeWriter(Sink(), None, preserve=False), parts)
+
+
+@pytest.mark.parametrize(
+    "leaf", [None, True, 0, -1, 300, 2**40, 2**70, 1.5, "text", "\ud800", b"bytes", datetime.date(2020, 1, 2), np.int8(3)]
+)
+@pytest.mark.parametrize("others", [0, 20])
+def test_documents_of_leaves_alone(leaf: Any, others: int) -> None:
+    value = {"leaf": leaf, "same": leaf, "x": "y"} | {"more": {f"k{i}": (i, "t", None)[i % 3] for i in range(others)}}
+    assert {npser.dumps(value) for _ in range(LEARNED_AFTER + 2)} == {plain(value)}
+    assert difference(value, npser.loads(npser.dumps(value))) is None

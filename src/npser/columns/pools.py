@@ -21,7 +21,20 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
-__all__ = ["F64", "I16", "I32", "I64", "KIND_OF_POOL", "POOLS", "TEXT", "U8", "narrowest", "read_pools", "write_pools"]
+__all__ = [
+    "F64",
+    "I16",
+    "I32",
+    "I64",
+    "KIND_OF_POOL",
+    "POOLS",
+    "TEXT",
+    "U8",
+    "narrowest",
+    "read_pools",
+    "write_pools",
+    "write_text_pool",
+]
 
 U8, I16, I32, I64, F64, TEXT = range(6)
 POOLS = 6
@@ -53,14 +66,20 @@ def narrowest(low: int, high: int) -> int | None:
 
 def write_pools(sink: Sink, pools: list[Any]) -> None:
     """Write the six pools: the bytes of that of u8, and five lists of items."""
+    small, *numbers, texts = pools
+    if not (small or any(numbers)):
+        write_text_pool(sink, texts)
+        return
     out = sink.out
-    small, texts = pools[U8], pools[TEXT]
     at, mask = len(out), 0
     out.append(mask)
     for which, items in enumerate(pools):
         if items:
             mask |= 1 << which
-            sink.uvarint(len(items))
+            if len(items) < 0x80:
+                out.append(len(items))
+            else:
+                sink.uvarint(len(items))
     out[at] = mask
     out += small
     if mask & _BETWEEN:
@@ -69,6 +88,16 @@ def write_pools(sink: Sink, pools: list[Any]) -> None:
             out += struct.pack(f"<{len(items)}{_FORMATS[which]}", *items)
     if texts:
         write_text(sink, texts)
+
+
+def write_text_pool(sink: Sink, texts: list[str]) -> None:
+    """Write the pools where nothing is in the five others."""
+    if texts:
+        sink.out.append(1 << TEXT)
+        sink.uvarint(len(texts))
+        write_text(sink, texts)
+    else:
+        sink.out.append(0)
 
 
 def _as_stored(raw: memoryview, form: str) -> Any:

@@ -30,7 +30,7 @@ from npser.tags import Node as Tag
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["MAX_QUICK_DEPTH", "write_fields", "write_list", "write_quick"]
+__all__ = ["MAX_QUICK_DEPTH", "are_quick", "write_fields", "write_items", "write_list", "write_quick"]
 
 MAX_QUICK_DEPTH: Final = CYCLE_CHECK_DEPTH - 4
 """Deeper columns are written as ever: cycles are looked for there, and recursion ends."""
@@ -88,18 +88,28 @@ def _place_paused(
 def write_list(w: ShapeWriter, items: list[Any], depth: int) -> bool:
     """Write a single list of items of one type, or of none; False, and nothing written, for any other."""
     items = items.copy()  # so that it stays as it is, whoever else holds it
-    n = len(items)
-    if not n:
-        w.shape.out += _EMPTY_LIST
-        w.slots.singles.one(0)
+    if not are_quick(items, depth):
+        return False
+    w.slots.singles.one(len(items))
+    write_items(w, items, depth)
+    return True
+
+
+def are_quick(items: list[Any], depth: int) -> bool:
+    """Whether `write_items` takes the items of a list."""
+    if not items:
         return True
     kind = type(items[0])
-    if depth >= MAX_QUICK_DEPTH or kind not in _LISTED or countOf(map(type, items), kind) != n:
-        return False
-    w.shape.out.append(LIST)
-    w.slots.singles.one(n)
-    write_quick(w, items, depth + 1, None)
-    return True
+    return depth < MAX_QUICK_DEPTH and kind in _LISTED and countOf(map(type, items), kind) == len(items)
+
+
+def write_items(w: ShapeWriter, items: list[Any], depth: int) -> None:
+    """Write a single list, but for its length; nobody else holds the items, and they are quick to write."""
+    if items:
+        w.shape.out.append(LIST)
+        write_quick(w, items, depth + 1, None)
+    else:
+        w.shape.out += _EMPTY_LIST
 
 
 def write_fields(
