@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
+from npser.columns.bodies import write_bodies
 from npser.columns.kinds import LEAF_TYPES, number_column, write_array_column, write_column
-from npser.columns.leafplans import write_leaves
 from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest, write_text_pool
 from npser.columns.singles import SingleWriter
+from npser.columns.slotwriter import Bodies, write_lone
 from npser.columns.texts import encode_if_text
 from npser.errors import EncodeError
 from npser.limits import Limits
-from npser.shapes.document import MisfitError
+from npser.shapes.document import MisfitError, write_all
 from npser.shapes.documents import DOCUMENTS, MAX_DOCUMENTS
 from npser.shapes.infer import CHOOSY, write_shape
 from npser.shapes.leaves import OpenBatchError
@@ -267,38 +268,33 @@ def _encode_document(value: dict[Any, Any]) -> tuple[bytes, int] | None:
     """A dict whose keys were met often, or None where it has to go the other way."""
     try:
         for document, parts in DOCUMENTS.fitting(value):
-            found = None if document.alone is None else _encode_alone(document.alone, *parts)
-            if found is not None:
-                return found
-            sink = Sink()
-            w = _quick_writer(sink)
             try:
+                if document.alone is not None:
+                    return _encode_alone(document.alone, *parts)
+                sink = Sink()
+                w = _quick_writer(sink)
                 document.write(w, parts)
+                return _finish(w), sink.expanded
             except MisfitError:
                 continue
-            return _finish(w), sink.expanded
     except Exception:  # the other way says what is wrong
         pass
     return None
 
 
-def _encode_alone(shape: bytes, leaves: tuple[Any, ...]) -> tuple[bytes, int] | None:
-    """What `_finish` gives for single leaves and nothing else; None where one of them needs a body, or is no leaf."""
-    singles = SingleWriter(_unfit)
-    try:
-        write_leaves(singles, leaves)
-    except MisfitError:
-        return None
+def _encode_alone(shape: bytes, leaves: tuple[Any, ...]) -> tuple[bytes, int]:
+    """What `_finish` gives for single leaves and nothing else."""
     sink = Sink()
+    bodies: Bodies = []
+    singles = SingleWriter(partial(write_lone, sink, bodies))
+    write_all(singles, leaves)
     sink.out += _head_of_document(shape)
     sink.out += singles.kinds
     singles.finish(sink)
     write_text_pool(sink, singles.texts)
+    if bodies:
+        sink.expand(write_bodies(sink, bodies))
     return bytes(sink.out), sink.expanded
-
-
-def _unfit(_value: Any) -> int:
-    raise MisfitError
 
 
 def _finish(w: ShapeWriter) -> bytes:

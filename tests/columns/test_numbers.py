@@ -47,7 +47,7 @@ def test_every_bit_of_a_complex() -> None:
 
 
 def parts(value: Decimal) -> object:
-    return value.as_tuple(), numbers._context().to_sci_string(value)
+    return value.as_tuple(), numbers.exact_context().to_sci_string(value)
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.columns.kinds import LEAF_TYPES
 from npser.columns.singles import F64, FALSE, I16, I32, I64, NONE, TEXT, U8
+from npser.errors import EncodeError
 
 if TYPE_CHECKING:
     from npser.columns.singles import SingleWriter
@@ -25,7 +27,15 @@ MAX_PLANNED = 1024
 FEW_LEAVES = 8
 """Fewer are written one by one."""
 
-_KIND_OF_TYPE: Final[dict[type, int]] = {type(None): NONE, bool: FALSE, int: U8, float: F64, str: TEXT}
+_BODY: Final = 0xFF
+_KIND_OF_TYPE: Final[dict[type, int]] = dict.fromkeys(LEAF_TYPES, _BODY) | {
+    type(None): NONE,
+    bool: FALSE,
+    int: U8,
+    float: F64,
+    str: TEXT,
+}
+"""What each leaf has in a plan: the kind, where that is known, or the least one."""
 
 _plans: dict[tuple[type, ...], LeafPlan] = {}
 
@@ -51,13 +61,14 @@ def _are_small(values: Sequence[int]) -> bool:
 
 
 class LeafPlan:
-    """How to write leaves of these types, which are None, bool, int, float and str."""
+    """How to write leaves of these types."""
 
-    __slots__ = ("_bools", "_ints", "_kinds", "_numbers", "_texts", "_values")
+    __slots__ = ("_bodies", "_bools", "_ints", "_kinds", "_numbers", "_texts", "_values")
 
     def __init__(self, types: tuple[type, ...]) -> None:
         kinds = [_KIND_OF_TYPE[kind] for kind in types]
         self._kinds = bytes(kinds)
+        self._bodies = [at for at, kind in enumerate(kinds) if kind == _BODY]
         self._bools = [at for at, kind in enumerate(kinds) if kind == FALSE]
         self._ints = [at for at, kind in enumerate(kinds) if kind == U8]
         self._values = _getter(self._ints)
@@ -65,7 +76,10 @@ class LeafPlan:
         self._texts = _getter([at for at, kind in enumerate(kinds) if kind == TEXT])
 
     def write(self, w: SingleWriter, leaves: Sequence[Any]) -> bool:
-        """Write the leaves; False, and nothing written, if an int has more than 64 bits."""
+        """Write the leaves; False, and nothing written, if an int has more than 64 bits.
+
+        The error of a leaf that is refused knows its place as `item`.
+        """
         kinds = bytearray(self._kinds)
         for at in self._bools:
             kinds[at] += leaves[at]
@@ -81,6 +95,12 @@ class LeafPlan:
                 kinds[at] = I64
             else:
                 return False
+        for at in self._bodies:
+            try:
+                kinds[at] = w.body(leaves[at])
+            except EncodeError as error:
+                error.item = at
+                raise
         w.kinds += kinds
         w.numbers += self._numbers(leaves)
         w.texts += self._texts(leaves)
@@ -96,7 +116,7 @@ def write_leaves(w: SingleWriter, leaves: Sequence[Any]) -> None:
 def write_planned(w: SingleWriter, leaves: Sequence[Any]) -> bool:
     """Write single leaves by their plan; False, and nothing written, where they have none.
 
-    They have none if they are few, very many, or if one is no None, bool, int of 64 bits, float or str.
+    They have none if they are few, very many, or if one is no leaf, or an int of more than 64 bits.
     """
     if FEW_LEAVES <= len(leaves) <= MAX_PLANNED:
         types = tuple(map(type, leaves))

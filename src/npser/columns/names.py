@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
-__all__ = ["read_addresses", "read_paths", "read_uuids", "write_addresses", "write_paths", "write_uuids"]
+__all__ = [
+    "PLAIN_FORM",
+    "UUID_BYTES",
+    "read_addresses",
+    "read_paths",
+    "read_uuids",
+    "uuid_of",
+    "write_addresses",
+    "write_paths",
+    "write_uuids",
+]
 
 UUID_BYTES = 16
 PLAIN_FORM, SAFETY_FORM = 0, 1
@@ -36,6 +46,7 @@ PLAIN_FORM, SAFETY_FORM = 0, 1
 # descriptors of the slots: a UUID refuses to be assigned to
 _SET_INT: Final[Any] = vars(uuid.UUID)["int"].__set__
 _SET_SAFE: Final[Any] = vars(uuid.UUID)["is_safe"].__set__
+_NEW: Final[Any] = object.__new__
 
 SAFETY: Final = (uuid.SafeUUID.safe, uuid.SafeUUID.unsafe, uuid.SafeUUID.unknown)
 
@@ -93,15 +104,15 @@ def read_uuids(cursor: Cursor, n: int) -> list[uuid.UUID]:
         codes = read_ints(cursor, n)
         _check_codes(cursor, codes.tolist(), len(SAFETY))
         safety = map(SAFETY.__getitem__, codes.tolist())
-    # what UUID.__init__ does after its checks, which take four times as long
-    new, cls = object.__new__, uuid.UUID
-    values = []
-    for raw, safe in zip(raws, safety, strict=True):
-        value = new(cls)
-        _SET_INT(value, int.from_bytes(raw, "big"))
-        _SET_SAFE(value, safe)
-        values.append(value)
-    return values
+    return list(map(uuid_of, raws, safety))
+
+
+def uuid_of(raw: bytes, safe: uuid.SafeUUID) -> uuid.UUID:
+    """A UUID out of its sixteen bytes: what `UUID.__init__` does after its checks, which take four times as long."""
+    value: uuid.UUID = _NEW(uuid.UUID)
+    _SET_INT(value, int.from_bytes(raw, "big"))
+    _SET_SAFE(value, safe)
+    return value
 
 
 def write_paths(sink: Sink, values: Sequence[pathlib.PurePath]) -> None:

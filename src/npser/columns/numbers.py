@@ -24,12 +24,15 @@ from npser.errors import EncodeError
 from npser.tags import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
 __all__ = [
+    "INTEGER_FORM",
+    "exact_context",
+    "integers_of",
     "read_complexes",
     "read_decimals",
     "read_fractions",
@@ -78,7 +81,7 @@ def read_complexes(cursor: Cursor, n: int) -> list[complex]:
     return pairs
 
 
-def _context() -> decimal.Context:
+def exact_context() -> decimal.Context:
     """A context in which every Decimal that exists is exact; a new one each time, for it collects flags."""
     return decimal.Context(
         prec=decimal.MAX_PREC,
@@ -100,8 +103,8 @@ def write_decimals(sink: Sink, values: Sequence[decimal.Decimal]) -> None:
     [Decimal('1.10'), Decimal('1E+5')]
     """
     sink.u8(Kind.DECIMAL)
-    texts = list(map(_context().to_sci_string, values))  # str() would ask the caller's context for capitals
-    parts = _integers(texts)
+    texts = list(map(exact_context().to_sci_string, values))  # str() would ask the caller's context for capitals
+    parts = integers_of(texts)
     if parts is None:
         sink.u8(TEXT_FORM)
         write_copied_text(sink, texts)
@@ -112,7 +115,7 @@ def write_decimals(sink: Sink, values: Sequence[decimal.Decimal]) -> None:
     write_any_ints(sink, coefficients)
 
 
-def _integers(texts: list[str]) -> tuple[list[int], list[int]] | None:
+def integers_of(texts: Iterable[str]) -> tuple[list[int], list[int]] | None:
     """Coefficients and exponents of n decimals as text, or None if they need the text."""
     coefficients, exponents = [], []
     for text in texts:
@@ -144,7 +147,7 @@ def read_decimals(cursor: Cursor, n: int) -> list[decimal.Decimal]:
 
 def _read_decimal_texts(cursor: Cursor, n: int) -> list[decimal.Decimal]:
     texts = read_copied_text(cursor, n)
-    context = _context()
+    context = exact_context()
     try:
         values = list(map(context.create_decimal, texts))
     except decimal.DecimalException:
@@ -159,7 +162,7 @@ def _read_decimal_integers(cursor: Cursor, n: int) -> list[decimal.Decimal]:
     coefficients = read_any_ints(cursor, n)
     if n and max(map(int.bit_length, coefficients)) > MAX_COEFFICIENT_BITS:
         raise cursor.fail(f"a coefficient of more than {MAX_COEFFICIENT_BITS} bits is stored as text")
-    context = _context()
+    context = exact_context()
     try:
         return list(map(context.scaleb, map(context.create_decimal, coefficients), exponents))
     except decimal.DecimalException:

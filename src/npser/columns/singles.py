@@ -59,6 +59,11 @@ def form_of(kinds: bytes) -> struct.Struct:
 class SingleWriter:
     """Collects the single leaves of one payload while the shape is being written.
 
+    Parameters
+    ----------
+    body : callable
+        Writes a leaf into a body of its own and gives its kind.
+
     Attributes
     ----------
     kinds : bytearray
@@ -69,13 +74,13 @@ class SingleWriter:
         What goes to the front of the text pool.
     """
 
-    __slots__ = ("_body", "kinds", "numbers", "texts")
+    __slots__ = ("body", "kinds", "numbers", "texts")
 
     def __init__(self, body: Callable[[Any], int]) -> None:
         self.kinds = bytearray()
         self.numbers: list[int | float] = []
         self.texts: list[str] = []
-        self._body = body  # writes a leaf into a body of its own and gives its kind
+        self.body = body
 
     def many(self, values: Sequence[Any]) -> None:
         """Leaves of any kind, one after the other; the error of one that is refused knows its place."""
@@ -84,7 +89,7 @@ class SingleWriter:
         try:
             for item, value in enumerate(values):  # noqa: B007 - for the error
                 writer = _WRITERS.get(type(value))
-                put(self._body(value) if writer is None else writer(self, value))
+                put(self.body(value) if writer is None else writer(self, value))
         except Exception as error:
             if hasattr(error, "item"):
                 error.item = item
@@ -93,7 +98,7 @@ class SingleWriter:
     def one(self, value: Any) -> None:
         """One leaf."""
         writer = _WRITERS.get(type(value))
-        self.kinds.append(self._body(value) if writer is None else writer(self, value))
+        self.kinds.append(self.body(value) if writer is None else writer(self, value))
 
     def finish(self, sink: Sink) -> None:
         """Write the numbers; the kinds stand in front of them and the texts behind."""
@@ -110,7 +115,7 @@ def _put_int(w: SingleWriter, value: int) -> int:
     elif -(1 << 63) <= value < 1 << 63:
         kind = I64
     else:
-        return w._body(value)
+        return w.body(value)
     w.numbers.append(value)
     return kind
 

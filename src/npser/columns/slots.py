@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.bodies import ARRAY, FIRST_BODY, read_directory
+from npser.columns.lone import MAX_LONE, READ_LONE
 from npser.columns.pools import TEXT, read_pools
 from npser.columns.singles import I64, U8, read_numbers
 from npser.columns.singles import TEXT as TEXT_KIND
@@ -95,6 +96,17 @@ def read_body(slots: SlotReader, kind: int) -> Any:
         return slots.spans[slots.next_span - 1]
     if kind < FIRST_BODY:
         raise slots.cursor.fail(f"a single leaf of the kind 0x{kind:02x}, which is one of columns")
+    lone = READ_LONE.get(kind)
+    if lone is not None:
+        start, stop = slots.spans[slots.next_span]
+        if stop - start <= MAX_LONE:
+            try:
+                value = lone(slots.cursor.buf[start:stop].tobytes())
+            except Exception:  # a column may have made it in another way, and says so where it is wrong
+                pass
+            else:
+                slots.next_span += 1
+                return value
     return LISTS[kind](slots, 1)[0]
 
 

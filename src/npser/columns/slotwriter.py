@@ -6,6 +6,7 @@ tomorrow does not change the shape.
 
 from __future__ import annotations
 
+from functools import partial
 from operator import countOf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ from npser.blocks.choose import write_ints
 from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import FIRST_BODY, write_bodies
 from npser.columns.kinds import LEAF_TYPES, write_column
+from npser.columns.lone import WRITE_LONE
 from npser.columns.pooled import POOLED, POOLED_ITEMS, POOLED_TEXTS, PoolWriter
 from npser.columns.pools import TEXT, U8, write_pools
 from npser.columns.scalars import write_sparse_int_column
@@ -28,13 +30,35 @@ if TYPE_CHECKING:
 
     from npser.blocks.sink import Sink
 
-__all__ = ["EXPANDING", "SlotWriter"]
+__all__ = ["EXPANDING", "Bodies", "SlotWriter", "write_lone"]
 
 INT, COPIES = int(Kind.INT), int(Kind.POOL_COPIES)
 EXPANDING: Final = frozenset(map(int, (Kind.NONE, Kind.POOL_CONST, Kind.POOL_STEPS)))
 
 
 _UNPOOLED: Final = (0, lambda _pools, _values: None)
+
+
+Bodies = list[tuple[int, bytes]]
+"""Kind and bytes of each."""
+
+
+def write_lone(sink: Sink, bodies: Bodies, value: Any) -> int:
+    """Write one leaf into a body of its own, by way of an empty sink; gives its kind."""
+    write = WRITE_LONE.get(type(value))
+    if write is None or not write(sink, value):
+        write_column(sink, (value,), {type(value)})
+    return cut_body(sink, bodies)
+
+
+def cut_body(sink: Sink, bodies: Bodies) -> int:
+    """Make what is in the sink, a kind and its bytes, the next body; gives the kind, and the sink is empty again."""
+    out = sink.out
+    kind = out[0]
+    if kind >= FIRST_BODY:
+        bodies.append((kind, bytes(memoryview(out)[1:])))
+    out.clear()
+    return kind
 
 
 class SlotWriter:
@@ -55,9 +79,9 @@ class SlotWriter:
         self.kinds = bytearray()
         self.sink = sink
         self.pools = PoolWriter()
-        self.singles = SingleWriter(self._single_body)
-        self._single_bodies: list[tuple[int, bytes]] = []  # kind, bytes
-        self._bodies: list[tuple[int, bytes]] = []
+        self._single_bodies: Bodies = []
+        self._bodies: Bodies = []
+        self.singles = SingleWriter(partial(write_lone, sink, self._single_bodies))
 
     def ones(self, values: Sequence[Any]) -> None:
         """A column of one for each of the leaves."""
@@ -115,7 +139,7 @@ class SlotWriter:
             self.many(values, {int})
         else:
             write_sparse_int_column(self.sink, values)
-            self.kinds.append(self._cut_body(self._bodies))
+            self.kinds.append(cut_body(self.sink, self._bodies))
 
     def ints(self, values: Sequence[int]) -> None:
         """A column of structure: lengths and codes, int64 each."""
@@ -124,7 +148,7 @@ class SlotWriter:
         if kind is None:
             self.sink.u8(INT)
             write_ints(self.sink, np.fromiter(values, "<i8", n))
-            kind = self._cut_body(self._bodies)
+            kind = cut_body(self.sink, self._bodies)
         self.kinds.append(kind)
 
     def copies(self, codes: bytes, lengths: bytes) -> None:
@@ -149,20 +173,11 @@ class SlotWriter:
             self.sink.expand(n)
         return kind
 
-    def _single_body(self, value: Any) -> int:
-        return self._body([value], {type(value)}, self._single_bodies)
-
-    def _body(self, values: Sequence[Any], types_met: set[type], bodies: list[tuple[int, bytes]]) -> int:
+    def _body(self, values: Sequence[Any], types_met: set[type], bodies: Bodies) -> int:
+        if len(values) == 1:
+            return write_lone(self.sink, bodies, values[0])
         write_column(self.sink, values, types_met)
-        return self._cut_body(bodies)
-
-    def _cut_body(self, bodies: list[tuple[int, bytes]]) -> int:
-        out = self.sink.out
-        kind = out[0]
-        if kind >= FIRST_BODY:
-            bodies.append((kind, bytes(memoryview(out)[1:])))
-        out.clear()
-        return kind
+        return cut_body(self.sink, bodies)
 
     def finish(self, head: Sink) -> None:
         """Append kinds, numbers, pools, directory and bodies to `head`, which holds the payload so far."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, repeat
 from operator import countOf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import Sink
 from npser.columns.kinds import LEAF_TYPES
@@ -27,7 +27,10 @@ from npser.shapes.templates import Generated
 from npser.shapes.writer import CYCLE_CHECK_DEPTH, ShapeWriter
 from npser.tags import Node as Tag
 
-__all__ = ["Document", "MisfitError", "Parts", "document_of"]
+if TYPE_CHECKING:
+    from npser.columns.singles import SingleWriter
+
+__all__ = ["Document", "MisfitError", "Parts", "document_of", "write_all"]
 
 MAX_KEYS = 2000
 """Documents of more keys are written as ever: generating code takes about ten microseconds for each."""
@@ -154,12 +157,16 @@ class Stretch:
                 out += new
 
 
-def _write_leaves(w: ShapeWriter, _argument: None, part: Iterator[Any]) -> None:
-    leaves = next(part)
-    if not write_planned(w.slots.singles, leaves):
+def write_all(w: SingleWriter, leaves: tuple[Any, ...]) -> None:
+    """Write the leaves of a document; MisfitError where one of them is something else."""
+    if not write_planned(w, leaves):
         if not LEAF_TYPES.issuperset(map(type, leaves)):
             raise MisfitError
-        w.slots.singles.many(leaves)
+        w.many(leaves)
+
+
+def _write_leaves(w: ShapeWriter, _argument: None, part: Iterator[Any]) -> None:
+    write_all(w.slots.singles, next(part))
 
 
 def _write_stretch(w: ShapeWriter, stretch: Stretch, _part: Iterator[Any]) -> None:
