@@ -122,6 +122,9 @@ _SINGLES: Final[dict[type, Callable[[Any], bytes]]] = {
 }
 
 
+_DOCUMENTS: Final = frozenset((dict, tuple))
+
+
 def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) -> bytes:
     """Encode one value.
 
@@ -139,7 +142,7 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) 
     """
     if type(value) in LEAF_TYPES and (default is None or type(value) not in CHOOSY):
         return _SINGLES.get(type(value), _single_column)(value)
-    found = _encode_document(value) if type(value) is dict and default is None and not preserve else None
+    found = _encode_document(value) if type(value) in _DOCUMENTS and default is None and not preserve else None
     return _within_budget(lambda sink: _encode_container(value, sink, default, preserve=preserve), found)
 
 
@@ -264,8 +267,8 @@ def _quick_writer(sink: Sink) -> ShapeWriter:
     return w
 
 
-def _encode_document(value: dict[Any, Any]) -> tuple[bytes, int] | None:
-    """A dict whose keys were met often, or None where it has to go the other way."""
+def _encode_document(value: dict[Any, Any] | tuple[Any, ...]) -> tuple[bytes, int] | None:
+    """A dict or a tuple of a sort that was met often, or None where it has to go the other way."""
     try:
         for document, parts in DOCUMENTS.fitting(value):
             try:

@@ -171,6 +171,66 @@ def test_documents_without_a_leaf(child: Any) -> None:
     assert {npser.dumps(value) for _ in range(LEARNED_AFTER + 2)} == {plain(value)}
 
 
+@pytest.mark.parametrize("deep", [lambda value: {"a": value}, lambda value: (value,), lambda value: {"a": (value, 1)}])
+def test_the_limit_of_depth_holds_for_documents(deep: Any) -> None:
+    for containers in (510, 511, 512, 513, 514):
+        value: Any = 1
+        while containers > 0:
+            value = deep(value)
+            containers -= 2 if type(value) is dict and type(value["a"]) is tuple else 1
+        met = set()
+        for _ in range(LEARNED_AFTER + 2):
+            try:
+                met.add(len(npser.dumps(value)))
+            except npser.EncodeError as error:
+                met.add(str(error)[:30])
+        assert len(met) == 1
+        assert (type(met.pop()) is int) == (_depth(value) <= 512)
+
+
+def _depth(value: Any) -> int:
+    depth = 0
+    while type(value) in (dict, tuple):
+        value = value["a"] if type(value) is dict else value[0]
+        depth += 1
+    return depth
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ("a", 1),
+        (None,),
+        ("key", {"a": 1, "b": ("x", 2.5, [1, 2])}, ()),
+        (1, (2, (3, ("x", {"a": ()})))),
+        tuple(range(16)),
+        tuple(range(17)),
+        ([1, 2], {1: 2}, {"a": [{"b": 1}, {"b": 2}]}),
+        ((), [], {}),
+        (datetime.date(2020, 1, 2), b"x", 2**70),
+    ],
+    ids=repr,
+)
+def test_tuples_are_documents(value: tuple[Any, ...]) -> None:
+    w = ShapeWriter(Sink(), None, preserve=False)
+    write_shape(w, value)
+    expected = encoder._finish(w)
+    assert {npser.dumps(value) for _ in range(LEARNED_AFTER + 2)} == {expected}
+    assert difference(value, npser.loads(expected)) is None
+    inside = {"value": value, "x": 1}
+    assert {npser.dumps(inside) for _ in range(LEARNED_AFTER + 2)} == {plain(inside)}
+
+
+def test_another_container_in_the_place_of_a_tuple() -> None:
+    value = {"a": (1, 2), "b": "x"}
+    document = document_of(value)
+    assert document is not None
+    pair = type("Pair", (tuple,), {})
+    for other in ((1, 2, 3), (), [1, 2], {"x": 1}, "xy", None, pair((1, 2)), range(2)):
+        assert document.take({"a": other, "b": "x"}) is None
+    assert generated(document, {"a": ("y", None), "b": 2}) == plain({"a": ("y", None), "b": 2})
+
+
 def test_key_sets_that_come_again() -> None:
     value = {"a": {}, "b": {}, "c": [1], "d": {}, "e": {"x": {}}, "f": {"x": 1}, "g": [{"x": 1}, {"x": 2}], "h": {"x": 1}}
     document = document_of(value)

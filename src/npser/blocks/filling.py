@@ -8,13 +8,15 @@ gain nothing from that are read as always, and copied. The budget, and every che
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.blocks import flat_ints, floats, ints
+from npser.blocks import floats, ints
 from npser.blocks.cursor import Cursor
+from npser.blocks.flat_ints import frame_pieces
+from npser.blocks.packing import CHUNK
 from npser.tags import FloatCode, IntCode
 
 __all__ = ["fill_floats", "fill_ints"]
@@ -22,22 +24,30 @@ __all__ = ["fill_floats", "fill_ints"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Fill = Callable[[Cursor, Ints, int], None]
-
-PIECE = 1 << 15
-"""Items decoded at a time; of any width, so many end with a byte."""
+Pieces = Iterator[NDArray[np.integer]]
 
 LONG_RUN = 128
 """From this mean length on, an array is filled run by run."""
 
 
-def fill_ints(cursor: Cursor, out: Ints) -> None:
-    """A block of n integers -> an (n,) int64, contiguous, that exists; raises what `read_ints` raises.
+def fill_ints(cursor: Cursor, out: NDArray[Any]) -> None:
+    """A block of n integers -> (n,) little-endian integers or times, contiguous, that exist.
+
+    Raises what `read_ints` raises, and DecodeError where an integer is out of the range of those of `out`.
 
     >>> fill_ints(Cursor(memoryview(bytes([IntCode.FRAME, 2, 8, 3, 4]))), out := np.zeros(2, "<i8"))
     >>> out
     array([4, 5])
     """
-    _fill_ints(cursor, out, 1)
+    if out.itemsize == 8:
+        _fill_ints(cursor, out.view("<i8"), 1)
+        return
+    at, info = 0, np.iinfo(out.dtype)
+    for piece in _pieces(cursor, out.size, 1):
+        if not info.min <= int(piece.min()) <= int(piece.max()) <= info.max:
+            raise cursor.fail(f"an element out of the range of {out.dtype!r}")
+        out[at : at + piece.size] = piece
+        at += piece.size
 
 
 def fill_floats(cursor: Cursor, out: Floats) -> None:
@@ -51,6 +61,39 @@ def fill_floats(cursor: Cursor, out: Floats) -> None:
     _fill_floats(cursor, out, 1)
 
 
+def _pieces(cursor: Cursor, n: int, depth: int) -> Pieces:
+    """Integers piece by piece, none of them empty, each there until the next; see `frame_pieces`."""
+    pieces = _PIECES.get(cursor.buf[cursor.pos]) if cursor.left and depth <= ints.MAX_NESTING else None
+    if pieces is None:
+        whole = ints._read_compact(cursor, n, depth)
+        for at in range(0, n, CHUNK):
+            yield whole[at : at + CHUNK]
+    else:
+        cursor.u8()
+        yield from pieces(cursor, n, depth)
+
+
+def _delta_pieces(cursor: Cursor, n: int, depth: int) -> Pieces:
+    if not n:
+        raise cursor.fail("differences of no items")
+    last = np.array([cursor.svarint()], "<i8")
+    yield last
+    sums = np.empty(min(n, CHUNK), "<i8")
+    for piece in _pieces(cursor, n - 1, depth + 1):
+        part = sums[: piece.size]
+        part[:] = piece
+        part[:1] += last
+        np.cumsum(part, out=part)
+        last = part[-1:].copy()
+        yield part
+
+
+_PIECES: Final[dict[int, Callable[[Cursor, int, int], Pieces]]] = {
+    IntCode.FRAME: frame_pieces,
+    IntCode.DELTA: _delta_pieces,
+}
+
+
 def _fill_ints(cursor: Cursor, out: Ints, depth: int) -> None:
     fill = _INTS.get(cursor.buf[cursor.pos]) if cursor.left and depth <= ints.MAX_NESTING else None
     if fill is None:
@@ -60,24 +103,9 @@ def _fill_ints(cursor: Cursor, out: Ints, depth: int) -> None:
         fill(cursor, out, depth)
 
 
-def _frame_pieces(cursor: Cursor, n: int) -> Iterator[NDArray[np.int32] | Ints]:
-    """The values of a FRAME; all must be taken before the cursor is used again."""
-    base, width, packed = flat_ints._frame(cursor, n)
-    stop = cursor.pos
-    for at in range(0, n, PIECE):
-        count = min(PIECE, n - at)
-        if not width:
-            yield np.full(count, base, "<i8")
-            continue
-        start = at * width >> 3
-        cursor.pos = stop
-        offsets = flat_ints._offsets(cursor, packed[start : start + ((count * width + 7) >> 3)], count, width)
-        yield flat_ints._compact(offsets, base, width)
-
-
 def _fill_frame(cursor: Cursor, out: Ints, depth: int) -> None:
     at = 0
-    for piece in _frame_pieces(cursor, out.size):
+    for piece in frame_pieces(cursor, out.size, depth):
         out[at : at + piece.size] = piece
         at += piece.size
 
@@ -92,7 +120,7 @@ def _fill_delta(cursor: Cursor, out: Ints, depth: int) -> None:
     if not out.size:
         raise cursor.fail("differences of no items")
     first = cursor.svarint()
-    out[1:] = ints._read_compact(cursor, out.size - 1, depth + 1)
+    _fill_ints(cursor, out[1:], depth + 1)
     out[0] = first
     np.cumsum(out, out=out)
 
@@ -110,6 +138,22 @@ def _fill_runs(cursor: Cursor, out: Ints, depth: int) -> None:
         start += length
 
 
+def _fill_dict(cursor: Cursor, out: Ints, depth: int) -> None:
+    distinct = ints._read(cursor, cursor.uvarint(), depth + 1)
+    _look_up(cursor, out, distinct, depth + 1)
+
+
+def _look_up(cursor: Cursor, out: NDArray[Any], distinct: NDArray[Any], depth: int) -> None:
+    at, places = 0, np.empty(min(out.size, CHUNK), np.intp)
+    for codes in _pieces(cursor, out.size, depth):
+        if not 0 <= int(codes.min()) <= int(codes.max()) < distinct.size:
+            raise cursor.fail(f"a code outside a dictionary of {distinct.size}")
+        part = places[: codes.size]
+        part[:] = codes
+        distinct.take(part, out=out[at : at + codes.size], mode="clip")  # else numpy fills a copy first
+        at += codes.size
+
+
 def _fill_patched(cursor: Cursor, out: Ints, depth: int) -> None:
     positions = ints._positions(cursor, out.size, depth)
     values = ints._read(cursor, positions.size, depth + 1)
@@ -122,6 +166,7 @@ _INTS: Final[dict[int, Fill]] = {
     IntCode.CONST: _fill_const,
     IntCode.DELTA: _fill_delta,
     IntCode.RUNS: _fill_runs,
+    IntCode.DICT: _fill_dict,
     IntCode.PATCHED: _fill_patched,
 }
 
@@ -140,18 +185,29 @@ def _fill_f64(cursor: Cursor, out: Floats, depth: int) -> None:
 
 
 def _fill_decimal(cursor: Cursor, out: Floats, depth: int) -> None:
-    power, n, at = floats._read_scale(cursor), out.size, 0
-    if cursor.left and cursor.buf[cursor.pos] == IntCode.FRAME:
-        cursor.u8()
-        pieces = _frame_pieces(cursor, n)
-    else:
-        pieces = iter([ints.read_compact_ints(cursor, n)])
-    for piece in pieces:
+    power, at = floats._read_scale(cursor), 0
+    for piece in _decimal_pieces(cursor, out):
         part = out[at : at + piece.size]
         part[:] = piece
         if power != 1.0:
             part /= power
         at += piece.size
+
+
+def _decimal_pieces(cursor: Cursor, out: Floats) -> Pieces:
+    """What is not unpacked at once takes place in the memory of the doubles."""
+    if cursor.left and cursor.buf[cursor.pos] == IntCode.FRAME:
+        cursor.u8()
+        yield from frame_pieces(cursor, out.size, 1)
+        return
+    whole = out.view("<i8")
+    _fill_ints(cursor, whole, 1)
+    for at in range(0, whole.size, CHUNK):
+        yield whole[at : at + CHUNK]
+
+
+def _fill_float_dict(cursor: Cursor, out: Floats, depth: int) -> None:
+    _look_up(cursor, out, floats._read(cursor, cursor.uvarint(), depth + 1), 1)
 
 
 def _fill_patched_floats(cursor: Cursor, out: Floats, depth: int) -> None:
@@ -164,5 +220,6 @@ def _fill_patched_floats(cursor: Cursor, out: Floats, depth: int) -> None:
 _FLOATS: Final[dict[int, Callable[[Cursor, Floats, int], None]]] = {
     FloatCode.F64: _fill_f64,
     FloatCode.DECIMAL: _fill_decimal,
+    FloatCode.DICT: _fill_float_dict,
     FloatCode.PATCHED: _fill_patched_floats,
 }

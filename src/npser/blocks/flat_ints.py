@@ -9,6 +9,7 @@ Readers take the depth of nesting, as all of their table do, and have no use for
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from struct import Struct
 from typing import Final, TypeAlias
 
@@ -16,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.packing import HALF, PLAIN, WORD, pack_bits, unpack_bits
+from npser.blocks.packing import CHUNK, HALF, PLAIN, WORD, Scratch, pack_bits, unpack_bits
 from npser.blocks.sink import Sink
 from npser.blocks.varint import CHUNK_ITEMS, decode_varints, encode_varints, unzigzag, zigzag
 from npser.errors import DecodeError
 from npser.tags import IntCode
 
 __all__ = [
+    "frame_pieces",
     "read_affine",
     "read_affine_list",
     "read_compact_frame",
@@ -167,10 +169,15 @@ def _frame(cursor: Cursor, n: int) -> tuple[int, int, memoryview]:
 
 
 def _offsets(
-    cursor: Cursor, packed: memoryview, n: int, width: int, narrow: np.dtype[np.unsignedinteger] = HALF
+    cursor: Cursor,
+    packed: memoryview,
+    n: int,
+    width: int,
+    narrow: np.dtype[np.unsignedinteger] = HALF,
+    scratch: Scratch | None = None,
 ) -> NDArray[np.unsignedinteger]:
     try:
-        return unpack_bits(packed, n, width, narrow)
+        return unpack_bits(packed, n, width, narrow, scratch)
     except DecodeError as error:
         error.pos = cursor.pos - 1
         raise
@@ -186,6 +193,41 @@ def read_frame(cursor: Cursor, n: int, depth: int) -> I64:
     if base:
         out += _unsigned(base)
     return out.view(INT64)
+
+
+def frame_pieces(cursor: Cursor, n: int, depth: int) -> Iterator[NDArray[np.integer]]:
+    """-> (n,) integers, piece by piece, in their order; each is there until the next, and is not to be written to.
+
+    All must be taken before the cursor is used again.
+    """
+    base, width, packed = _frame(cursor, n)
+    scratch = Scratch.borrow()
+    try:
+        for at in range(0, n, CHUNK):
+            count = min(CHUNK, n - at)
+            if width:
+                start = at * width >> 3
+                part = packed[start : start + ((count * width + 7) >> 3)]
+                yield _moved(_offsets(cursor, part, count, width, HALF, scratch), base, width, scratch)
+            else:
+                yield np.full(count, base, INT64)
+    finally:
+        scratch.give_back()
+
+
+def _moved(offsets: NDArray[np.unsignedinteger], base: int, width: int, scratch: Scratch) -> NDArray[np.integer]:
+    """Offsets in a scratch -> values."""
+    if not base and width < 64:
+        return offsets
+    if width <= 32 and MIN_32 <= base <= END_32 - (1 << width):
+        halves = scratch.upper.view(INT32)[: offsets.size]
+        np.copyto(halves, offsets, casting="unsafe")
+        halves += INT32.type(base)
+        return halves
+    words = offsets.astype(WORD, copy=width in PLAIN)
+    if base:
+        words += _unsigned(base)
+    return words.view(INT64)
 
 
 def read_frame_list(cursor: Cursor, n: int, depth: int) -> list[int]:

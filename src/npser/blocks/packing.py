@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import gcd
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from npser.errors import DecodeError, TruncatedError
 
-__all__ = ["HALF", "MAX_PAIRED", "PLAIN", "WORD", "pack_bits", "unpack_bits"]
+__all__ = ["CHUNK", "HALF", "MAX_PAIRED", "PLAIN", "WORD", "Scratch", "pack_bits", "unpack_bits"]
 
 PLAIN: Final[dict[int, np.dtype[np.unsignedinteger]]] = {
     8: np.dtype("<u1"),
@@ -40,6 +40,8 @@ MAX_PAIRED = 30
 GROUP = 8  # values; they take `width` bytes
 FEW_BITS = 2048  # below, unpacking bit by bit is up to three times faster; benchmarks/thresholds.py::sweep_frames
 CHUNK_GROUPS = 4096  # 32k values: 256 kB of scratch
+CHUNK: Final = CHUNK_GROUPS * GROUP
+SPARE = 4  # scratches that are kept, of 384 kB each
 
 
 class _Load(NamedTuple):
@@ -59,13 +61,44 @@ class _Piece(NamedTuple):
     spill: np.uint64 | None
 
 
+class Scratch:
+    """Memory to unpack chunks in, one after the other: new memory for each would cost as much as the unpacking.
+
+    Who decodes piece by piece borrows one, and gives it back. It is kept for the next, whatever the thread; who comes
+    in between (another thread, a finalizer) borrows another one.
+    """
+
+    __slots__ = ("out", "upper", "word")
+    _spare: ClassVar[list[Scratch]] = []
+
+    def __init__(self) -> None:
+        self.out, self.upper, self.word = np.empty((3, CHUNK // 2 + GROUP), WORD)
+
+    @classmethod
+    def borrow(cls) -> Scratch:
+        """One that nobody else has."""
+        try:
+            return cls._spare.pop()
+        except IndexError:
+            return cls()
+
+    def give_back(self) -> None:
+        """Keep it, if there are not enough."""
+        if len(self._spare) < SPARE:
+            self._spare.append(self)
+
+
 def unpack_bits(
-    data: memoryview, n: int, width: int, narrow: np.dtype[np.unsignedinteger] = HALF
+    data: memoryview,
+    n: int,
+    width: int,
+    narrow: np.dtype[np.unsignedinteger] = HALF,
+    scratch: Scratch | None = None,
 ) -> NDArray[np.unsignedinteger]:
     """ceil(n*width/8) bytes -> (n,) unsigned: a view of `data` for the widths in `PLAIN`, else fresh uint32 or uint64.
 
     It is uint32 for up to 32 bits; whoever needs words saves a pass by asking for those instead (`narrow`), and gets
-    them where that is no more work.
+    them where that is no more work. Up to `CHUNK` values may be unpacked in a `scratch`, and are there until the next.
 
     Method: vertical access to bit-packed groups, as in Lemire and Boytsov, "Decoding billions of integers per second
     through vectorization", 2015, with numpy strides in the place of SIMD lanes.
@@ -93,7 +126,7 @@ def unpack_bits(
         return _unpack_bytes(data, n, width >> 3, narrow if width < 32 else WORD)
     if n * width <= FEW_BITS:
         return _unpack_few(data, n, width)
-    return _unpack_pairs(data, n, width) if width <= MAX_PAIRED else _unpack_groups(data, n, width)
+    return _unpack_pairs(data, n, width, scratch) if width <= MAX_PAIRED else _unpack_groups(data, n, width)
 
 
 def pack_bits(values: NDArray[np.uint64], width: int) -> bytes | memoryview:
@@ -106,7 +139,7 @@ def pack_bits(values: NDArray[np.uint64], width: int) -> bytes | memoryview:
     if plain is not None:
         return values.astype(plain, copy=False).tobytes()
     n = values.size
-    step = CHUNK_GROUPS * GROUP
+    step = CHUNK
     pack = _pack_bytes if width & 7 == 0 else _pack_groups
     parts = [pack(values[at : at + step], width) for at in range(0, n, step)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -141,8 +174,8 @@ def _unpack_bytes(
     mask = lane.type((1 << 8 * size) - 1)
     load = HALF if size < HALF.itemsize else WORD
     safe = max(0, (len(data) - load.itemsize) // size + 1)  # items whose word does not reach beyond the data
-    for at in range(0, safe, CHUNK_GROUPS * GROUP):
-        stop = min(safe, at + CHUNK_GROUPS * GROUP)
+    for at in range(0, safe, CHUNK):
+        stop = min(safe, at + CHUNK)
         chunk = out[at:stop]
         np.copyto(chunk, np.ndarray((stop - at,), load, data, at * size, (size,)))
         np.bitwise_and(chunk, mask, out=chunk)
@@ -165,13 +198,16 @@ def _round(width: int) -> tuple[_Pair, ...]:
     return tuple(_Pair(2 * width * j >> 3, np.uint64(2 * width * j & 7)) for j in range(count))
 
 
-def _unpack_pairs(data: memoryview, n: int, width: int) -> NDArray[np.unsignedinteger]:
+def _unpack_pairs(data: memoryview, n: int, width: int, scratch: Scratch | None) -> NDArray[np.unsignedinteger]:
     pairs = _round(width)
     nbytes = 2 * width * len(pairs) >> 3  # of a round
     rounds = -(-n // (2 * len(pairs)))
-    out = np.empty((rounds, len(pairs)), WORD)
-    step = min(rounds, CHUNK_GROUPS * GROUP // (2 * len(pairs)))
-    upper, word = np.empty(step, WORD), np.empty(step, WORD)
+    step = min(rounds, CHUNK // (2 * len(pairs)))
+    if scratch is None:
+        out, upper, word = np.empty(rounds * len(pairs), WORD), np.empty(step, WORD), np.empty(step, WORD)
+    else:
+        out, upper, word = scratch.out[: rounds * len(pairs)], scratch.upper, scratch.word
+    out = out.reshape(rounds, len(pairs))
     low = np.uint64((1 << width) - 1)
     high, up = low << np.uint64(32), np.uint64(32 - width)
     for at in range(0, rounds, step):

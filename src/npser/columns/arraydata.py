@@ -26,6 +26,7 @@ from npser.blocks.choose import write_bits, write_floats, write_ints
 from npser.blocks.filling import fill_floats, fill_ints
 from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_compact_ints, read_ints
+from npser.blocks.pages import empty
 from npser.blocks.sink import Sink
 from npser.columns.copies import read_copied_text, write_copied_text
 from npser.columns.rawitems import find_flaw, settled
@@ -265,7 +266,7 @@ def _read_parts(
         return apart
     if count > 8 * cursor.left + cursor.budget:  # an element is a bit at least, or is paid for
         raise TruncatedError(f"{count} elements in {cursor.left} bytes", pos=cursor.pos)
-    out: Array = np.empty(count, dtype)
+    out: Array = empty(count, dtype)
     for number, size in enumerate(sizes):
         stop = cursor.pos + size
         _read_into(cursor, base, out[number * each : number * each + each])
@@ -280,9 +281,9 @@ def _check_stop(cursor: Cursor, stop: int) -> None:
 
 def _read_into(cursor: Cursor, base: int, out: Array) -> None:
     form, dtype = cursor.u8(), out.dtype
-    if form == DataForm.INTS and dtype.itemsize == SIZE.itemsize:
+    if form == DataForm.INTS:
         _check_form(cursor, dtype, out.size, form)
-        fill_ints(cursor, out.view("<i8"))
+        fill_ints(cursor, out)
     elif form == DataForm.FLOATS:
         _check_form(cursor, dtype, out.size, form)
         fill_floats(cursor, out)
@@ -304,7 +305,7 @@ def read_part(
     stop = cursor.pos + sizes[number]
     if each > 8 * sizes[number] + cursor.budget:
         raise TruncatedError(f"{each} elements in {sizes[number]} bytes", pos=cursor.pos)
-    part: Array = np.empty(each, dtype)
+    part: Array = empty(each, dtype)
     _read_into(cursor, base, part)
     _check_stop(cursor, stop)
     return part

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Write = Callable[[Sink, Any], bool]
     Read = Callable[[bytes], Any]
 
-__all__ = ["MAX_LONE", "READ_LONE", "WRITE_LONE"]
+__all__ = ["MAX_LONE", "READ_LONE", "WRITE_LONE", "read_lone_bodies"]
 
 MAX_LONE = 256
 """Bodies of more bytes are read by the columns: what is long is not made much of by a few calls."""
@@ -268,6 +268,30 @@ READ_LONE: Final[dict[int, Read]] = {
     BIGINT: _read_int,
 }
 """Kind -> what reads a body of one leaf; any exception where the columns have to."""
+
+
+def read_lone_bodies(buf: memoryview, pos: int, kinds: bytes) -> tuple[list[Any], int]:
+    """What stands in small bodies of one leaf each, and the position behind the last of them.
+
+    Any exception where one of them is large, is another one again, or is made in another way.
+
+    Parameters
+    ----------
+    pos : int
+        Where the directory begins.
+    kinds : bytes
+        One a body.
+    """
+    start = pos + len(kinds)
+    values = []
+    for kind, entry in zip(kinds, buf[pos:start], strict=True):
+        if entry & 0x81:
+            raise _OtherError
+        stop = start + (entry >> 1)
+        values.append(READ_LONE[kind](buf[start:stop].tobytes()))
+        start = stop
+    return values, start
+
 
 _CONTEXT: Final = exact_context()
 """Its flags tell nobody anything; its traps do."""

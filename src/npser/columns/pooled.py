@@ -8,6 +8,10 @@ codes into a few distinct items, integers over a power of ten. What fits none of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
+from math import hypot
+from operator import is_not, itemgetter
+from struct import error as StructError  # noqa: N812 - a class, whatever its name
 from struct import pack
 from typing import Any, Final
 
@@ -44,6 +48,8 @@ MAX_DIGITS = 4
 """Powers of ten that are tried for doubles: prices, percentages, coordinates of a short table."""
 
 MAX_DECIMAL = 1e9
+SURELY_DECIMAL: Final = MAX_DECIMAL / 2
+"""If the root of the sum of their squares is less, so is each of them."""
 
 SCALES: Final = tuple(10**digits for digits in range(MAX_DIGITS + 1))
 
@@ -71,6 +77,9 @@ OF_BOOL, OF_CODES, OF_CONST, OF_DECIMAL, OF_F64, OF_FRAME, OF_MIXED, OF_SOME, OF
 )
 
 Pools = list[Any]
+
+_FORMATS: Final = "Bhiq"
+"""Of the pools of ints."""
 
 _NONE_TYPE = type(None)
 _MIXABLE = frozenset({_NONE_TYPE, bool, int, float, str})
@@ -132,7 +141,7 @@ class PoolWriter:
         kind = put(self.pools, items)
         if kind is not None:
             # the kind and the marks come out of the pool before the items do, and some items are in the same pool
-            small[at:at] = bytes((kind, *[value is not None for value in values]))
+            small[at:at] = bytes((kind, *map(is_not, values, repeat(None))))
             return OF_SOME
         return None
 
@@ -172,34 +181,51 @@ def _put_ints(pools: Pools, values: Sequence[int]) -> int | None:
     n = len(values)
     if not n:
         return OF_U8
-    if 0 <= values[0] <= 0xFF and 0 <= values[-1] <= 0xFF:
+    first, last = values[0], values[-1]
+    if 0 <= first <= 0xFF and 0 <= last <= 0xFF:
         try:
             return _put_small_ints(pools, bytes(values))
         except ValueError:  # another one is larger
             pass
-    low, high = min(values), max(values)
-    pool = narrowest(low, high)
+    pool = _narrowest_of(values, I16)
     if pool is None:
         return None
     if n > PLAIN_ITEMS:
-        if low == high:
-            pools[U8].append(KIND_OF_POOL[pool])
-            pools[pool].append(low)
-            return OF_CONST
-        first, step = values[0], values[1] - values[0]
-        if (
-            step
-            and values[-1] == first + step * (n - 1)
-            and list(values) == list(range(first, first + step * n, step))
-        ):
-            return _put_steps(pools, first, step)
-        if pool != I16 and high - low <= 0xFF:
-            pools[U8].append(KIND_OF_POOL[pool])
-            pools[pool].append(low)
-            pools[U8] += bytes([value - low for value in values])
-            return OF_FRAME
+        step = values[1] - first
+        if last == first + step * (n - 1):
+            if not step and values.count(first) == n:
+                pools[U8].append(KIND_OF_POOL[pool])
+                pools[pool].append(first)
+                return OF_CONST
+            if step and list(values) == list(range(first, first + step * n, step)):
+                return _put_steps(pools, first, step)
+        if pool != I16 and -0xFF <= last - first <= 0xFF:
+            low = min(values)
+            if max(values) - low <= 0xFF:
+                pools[U8].append(KIND_OF_POOL[pool])
+                pools[pool].append(low)
+                pools[U8] += bytes([value - low for value in values])
+                return OF_FRAME
     pools[pool].extend(values)
     return KIND_OF_POOL[pool]
+
+
+def _narrowest_of(values: Sequence[int], least: int) -> int | None:
+    """The narrowest pool from `least` on that holds all ints; None if not even that of int64 does.
+
+    It is that of the first and the last one, or a wider one. Trying is quicker than to look for the extremes.
+    """
+    first, last = values[0], values[-1]
+    of_first, of_last = narrowest(first, first), narrowest(last, last)
+    if of_first is None or of_last is None:
+        return None
+    for pool in range(max(of_first, of_last, least), F64):
+        try:
+            pack(f"<{len(values)}{_FORMATS[pool]}", *values)
+        except StructError:
+            continue
+        return pool
+    return None
 
 
 def _put_small_ints(pools: Pools, raw: bytes) -> int:
@@ -229,16 +255,17 @@ def _put_steps(pools: Pools, first: int, step: int) -> int | None:
 def _put_texts(pools: Pools, values: Sequence[str]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
-        count = len(set(values))
-        if count == 1:
+        first = values[0]
+        if values[-1] == first and values.count(first) == n:
             pools[U8].append(OF_TEXT)
-            pools[TEXT].append(values[0])
+            pools[TEXT].append(first)
             return OF_CONST
+        count = len(set(values))
         if count * 2 <= n and count <= MAX_CODED:
             distinct = dict.fromkeys(values)
-            codes = dict(zip(distinct, range(count), strict=True))
+            codes = itemgetter(*values)(dict(zip(distinct, range(count), strict=True)))
             pools[TEXT] += distinct
-            pools[U8] += bytes((OF_TEXT, count, *map(codes.__getitem__, values)))
+            pools[U8] += bytes((OF_TEXT, count, *codes))
             return OF_CODES
     pools[TEXT] += values
     return OF_TEXT
@@ -248,24 +275,27 @@ def _put_floats(pools: Pools, values: Sequence[float]) -> int | None:
     n = len(values)
     if n > PLAIN_ITEMS:
         raw = pack(f"<{n}d", *values)  # bits, not equality: 0.0 == -0.0
-        if raw[:8] * n == raw:
+        if raw[-8:] == raw[:8] and raw[:8] * n == raw:
             pools[U8].append(OF_F64)
             pools[F64].append(values[0])
             return OF_CONST
-        low, high = min(values), max(values)
-        if low > -MAX_DECIMAL and high < MAX_DECIMAL and not (low <= 0 <= high and MINUS_ZERO in raw):
-            kind = (_put_few_decimals if n <= DOUBLE_ITEMS else _put_decimals)(pools, values, low, high, raw)
-            if kind is not None:
-                return kind
+        kind = (_put_few_decimals if n <= DOUBLE_ITEMS else _put_decimals)(pools, values, raw)
+        if kind is not None:
+            return kind
     if n > DOUBLE_ITEMS:
         return None
     pools[F64] += values
     return OF_F64
 
 
-def _put_few_decimals(
-    pools: Pools, values: Sequence[float], low: float, high: float, _raw: bytes
-) -> int | None:
+def _may_be_decimals(values: Sequence[float], raw: bytes) -> bool:
+    low, high = min(values), max(values)
+    return low > -MAX_DECIMAL and high < MAX_DECIMAL and not (low <= 0 <= high and MINUS_ZERO in raw)
+
+
+def _put_few_decimals(pools: Pools, values: Sequence[float], raw: bytes) -> int | None:
+    if not _may_be_decimals(values, raw):
+        return None
     first, second, third = values[0], values[len(values) >> 1], values[-1]
     for digits, scale in enumerate(SCALES):
         try:
@@ -279,12 +309,15 @@ def _put_few_decimals(
         except ValueError:  # NaN, which is neither least nor greatest
             return None
         if [value / scale for value in ints] == list(values):
-            return _put_scaled(pools, ints, low, high, digits)
+            return _put_scaled(pools, ints, digits)
     return None
 
 
-def _put_decimals(pools: Pools, values: Sequence[float], low: float, high: float, raw: bytes) -> int | None:
+def _put_decimals(pools: Pools, values: Sequence[float], raw: bytes) -> int | None:
     array = np.frombuffer(raw, "<f8")
+    # one call; NaN is less than nothing
+    if not (hypot(*values) < SURELY_DECIMAL and MINUS_ZERO not in raw) and not _may_be_decimals(values, raw):
+        return None
     first, second, third = values[0], values[1], values[2]
     for digits, scale in enumerate(SCALES):
         try:
@@ -300,14 +333,13 @@ def _put_decimals(pools: Pools, values: Sequence[float], low: float, high: float
         alike = scaled / scale == array
         at = int(alike.argmin())
         if alike[at]:
-            return _put_scaled(pools, scaled.astype("<i8").tolist(), low, high, digits)
+            return _put_scaled(pools, scaled.astype("<i8").tolist(), digits)
         third = values[at]
     return None
 
 
-def _put_scaled(pools: Pools, ints: list[int], low: float, high: float, digits: int) -> int | None:
-    scale = SCALES[digits]
-    pool = narrowest(round(low * scale), round(high * scale))
+def _put_scaled(pools: Pools, ints: list[int], digits: int) -> int | None:
+    pool = _narrowest_of(ints, U8)
     if pool is None or pool == I64:
         return None
     pools[U8] += bytes((KIND_OF_POOL[pool], digits))

@@ -19,7 +19,21 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
-__all__ = ["F64", "FALSE", "I16", "I32", "I64", "NONE", "TEXT", "TRUE", "U8", "SingleWriter", "form_of", "read_numbers"]
+__all__ = [
+    "COMMON",
+    "F64",
+    "FALSE",
+    "I16",
+    "I32",
+    "I64",
+    "NONE",
+    "TEXT",
+    "TRUE",
+    "U8",
+    "SingleWriter",
+    "form_of",
+    "read_numbers",
+]
 
 # plain ints: comparing with an IntEnum member costs a call
 U8, I16, I32, I64, F64, TEXT = (
@@ -27,6 +41,9 @@ U8, I16, I32, I64, F64, TEXT = (
     for kind in (Kind.POOL_U8, Kind.POOL_I16, Kind.POOL_I32, Kind.POOL_I64, Kind.POOL_F64, Kind.POOL_TEXT)
 )
 NONE, FALSE, TRUE = int(Kind.NONE), int(Kind.FALSE), int(Kind.TRUE)
+
+COMMON: Final = bytes(range(TEXT + 1))
+"""The kinds of single leaves that have no body."""
 
 _FORMAT_OF_KIND: Final = {U8: b"B", I16: b"h", I32: b"i", I64: b"q", F64: b"d"}
 _TO_FORMAT: Final = bytes([_FORMAT_OF_KIND.get(kind, b"?")[0] for kind in range(256)])

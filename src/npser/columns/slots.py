@@ -10,13 +10,13 @@ read before the shape is walked. Short columns live in the pools, the others in 
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.bodies import ARRAY, FIRST_BODY, read_directory
 from npser.columns.lone import MAX_LONE, READ_LONE
 from npser.columns.pools import TEXT, read_pools
-from npser.columns.singles import I64, U8, read_numbers
+from npser.columns.singles import COMMON, I64, U8, read_numbers
 from npser.columns.singles import TEXT as TEXT_KIND
 from npser.columns.slotreader import LISTS, SlotReader
 from npser.errors import DecodeError
@@ -53,7 +53,6 @@ def open_slots(cursor: Cursor, singles: int, columns: int) -> tuple[bytes, tuple
     return single_kinds, numbers, SlotReader(cursor, pools, texts, kinds[singles:], spans)
 
 
-_COMMON: Final = bytes(range(TEXT_KIND + 1))
 _NONES, _FALSES, _TRUES = map(repeat, (None, False, True))
 
 
@@ -66,7 +65,7 @@ def read_leaves(kinds: bytes, numbers: tuple[Any, ...], slots: SlotReader) -> li
     number = iter(numbers)
     text = iter(single_texts(slots))
     sources: list[Iterator[Any]] = [_NONES, _FALSES, _TRUES, number, number, number, number, number, text]
-    if kinds.translate(None, _COMMON):
+    if kinds.translate(None, COMMON):
         leaves: list[Any] = []
         try:
             for kind in kinds:

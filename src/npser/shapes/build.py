@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import FREE_ITEMS
+from npser.columns.singles import COMMON
 from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
 from npser.shapes.built import Built, keep_states
 from npser.shapes.cache import ShapeCache
 from npser.shapes.chains import break_chains, refuse_chains
-from npser.shapes.cold import COMMON, open_few, read_alone, read_slots
+from npser.shapes.cold import open_few, read_alone, read_slots
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.emitter import ANY, SIGNATURE
 from npser.shapes.enums import Enums

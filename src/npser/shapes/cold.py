@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from npser.shapes.node import Program
     from npser.shapes.policy import Policy
 
-__all__ = ["COMMON", "open_few", "read_alone", "read_slots"]
+__all__ = ["open_few", "read_alone", "read_slots"]
 
 _SINGLE, _LIST, _NO_ITEMS, _FLAT_ROWS = steps.SINGLE, steps.LIST, steps.NO_ITEMS, steps.FLAT_ROWS
 _LEAVES, _LISTS, _NONE_OF = steps.LEAVES, steps.LISTS, steps.NONE_OF
@@ -227,9 +227,6 @@ def _copies(parts: list[Any], codes: Iterable[int]) -> list[Any]:
     return list(map(list.copy, cells)) if type(parts[0]) is list else list(cells)
 
 
-COMMON: Final = bytes(range(TEXT + 1))
-"""Kinds of single leaves that have no body."""
-
 _NONES, _FALSES, _TRUES = map(repeat, (None, False, True))
 
 
@@ -251,7 +248,7 @@ def read_alone(program: Program, buf: memoryview, pos: int, kinds: bytes, policy
         `UNREAD` where the payload is of another sort, or not as it should be: the usual way will tell.
     """
     try:
-        numbers, texts = read_lone(buf, pos, kinds, budget)
+        numbers, texts, _ = read_lone(buf, pos, kinds, budget)
         number = iter(numbers)
         sources: list[Iterator[Any]] = [
             _NONES, _FALSES, _TRUES, number, number, number, number, number, iter(texts)

@@ -1,10 +1,10 @@
-"""Documents: dicts within dicts whose keys come back, taken apart by generated code.
+"""Documents: dicts and tuples within each other whose keys come back, taken apart by generated code.
 
-Strategy: the mirror of `hot`. A dict that was met often enough is looked at once: which dicts are in it, with which
-keys. Generated code then takes the next one of the same keys apart into its leaves, which are written many at a
-time, and into what is neither a leaf nor such a dict, which is written as ever. The types of leaves are not looked at
-here, so a leaf that is None today and text tomorrow takes the same way. What does not have the expected keys is
-written as ever, too; either way gives the same bytes.
+Strategy: the mirror of `hot`. A dict or a tuple that was met often enough is looked at once: which ones are in it, with
+which keys. Generated code then takes the next one of the same sort apart into its leaves, which are written many at a
+time, and into what is neither a leaf nor such a container, which is written as ever. The types of leaves are not
+looked at here, so a leaf that is None today and text tomorrow takes the same way. What does not have the expected keys
+is written as ever, too; either way gives the same bytes.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, repeat
 from operator import countOf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from npser.blocks.sink import Sink
 from npser.columns.kinds import LEAF_TYPES
 from npser.columns.leafplans import write_planned
+from npser.limits import MAX_DEPTH
 from npser.shapes.column import Column
 from npser.shapes.generated import compile_maker
 from npser.shapes.infer import write_columns
 from npser.shapes.keysets import KEY_SETS
 from npser.shapes.quick import are_quick, write_items, write_list
+from npser.shapes.sequences import MAX_SINGLE_ROW
 from npser.shapes.tables import UNIFORM_MAP_KEYS, is_table, is_varied
 from npser.shapes.templates import Generated
 from npser.shapes.writer import CYCLE_CHECK_DEPTH, ShapeWriter
@@ -44,7 +46,7 @@ MAX_LOOKED_UP_TEXT = 64
 
 _numbers = count(1)
 _LEAF: Final = bytes((Tag.LEAF,))
-TABLE: Final = int(Tag.TABLE)
+TABLE, TUPLE_ROW = int(Tag.TABLE), int(Tag.TUPLE_ROW)
 
 Parts = tuple[Any, ...]
 
@@ -82,7 +84,7 @@ class Document:
         what = [step for step, _ in steps]
         self.alone: bytes | None = steps[1][1].nodes if what == [_write_leaves, _write_stretch] else None
 
-    def take(self, value: dict[str, Any]) -> Parts | None:
+    def take(self, value: dict[Any, Any] | tuple[Any, ...]) -> Parts | None:
         """The parts of a value, or None where it is of another sort."""
         try:
             return self._take(value)
@@ -109,8 +111,14 @@ class MisfitError(Exception):
     """There is something else in the place of a leaf, or of a list."""
 
 
+class Row(NamedTuple):
+    """A tuple, whose items stand one by one in the shape."""
+
+    size: int
+
+
 class Stretch:
-    """Tables and leaves that stand next to each other in the shape, with nothing else between them.
+    """Tables, rows and leaves that stand next to each other in the shape, with nothing else between them.
 
     Attributes
     ----------
@@ -120,11 +128,13 @@ class Stretch:
 
     __slots__ = ("_key_sets", "_new", "first", "nodes")
 
-    def __init__(self, nodes: Sequence[bytes | int], *, first: bool) -> None:
+    def __init__(self, nodes: Sequence[bytes | int | Row], *, first: bool) -> None:
         self.first = first
         self._new: list[tuple[bytes | None, bytes]] = []  # key set of each node, and what is written of a new one
         for node in nodes:
-            if isinstance(node, int):  # so many leaves
+            if isinstance(node, Row):
+                self._new.append((None, bytes((TUPLE_ROW, node.size))))
+            elif isinstance(node, int):
                 self._new.append((None, _LEAF * node))
             else:
                 sink = Sink()
@@ -209,14 +219,15 @@ class _Walk:
         self.keys: list[str] = []
         self.steps: list[tuple[Step, Any]] = []
         self._tables: list[str] = []
-        self._nodes: list[bytes | int] = []  # of the stretch: the key set of a table, or how many leaves
+        self._nodes: list[bytes | int | Row] = []  # of the stretch: the key set of a table, so many leaves, a row
         self._leaves: list[str] = []
         self._later: tuple[list[str], list[tuple[Step, Any]]] = ([], [])  # parts and steps that follow the leaves
         self._first = True
         self._run = 0
+        self._items = 0  # of rows
         self._variables = count(1)
 
-    def over(self, value: dict[str, Any]) -> bool:
+    def over(self, value: dict[Any, Any] | tuple[Any, ...]) -> bool:
         """Look at everything; False where it is too much."""
         stack: list[tuple[str, Any, int]] = [("v0", value, 0)]
         while stack:
@@ -227,13 +238,16 @@ class _Walk:
             elif type(item) is dict and is_table(item):
                 variables = self._table(name, item)
                 stack += zip(reversed(variables), reversed(item.values()), repeat(depth + 1))
+            elif type(item) is tuple and 0 < len(item) <= MAX_SINGLE_ROW:
+                variables = self._row(name, item)
+                stack += zip(reversed(variables), reversed(item), repeat(depth + 1))
             elif type(item) is list and are_quick(item, depth):
                 self._list(name, depth)
             else:
                 self._end_leaves()
                 self.parts.append(name)
                 self.steps.append((_write_child, depth))
-            if len(self.keys) > MAX_KEYS:
+            if len(self.keys) + self._items > MAX_KEYS or depth >= MAX_DEPTH:
                 return False
         self._end_leaves()
         return True
@@ -270,6 +284,18 @@ class _Walk:
             self.lines += [f"if ({glance}) and not varied({name}.values()):", "    return None"]
         return variables
 
+    def _row(self, name: str, row: tuple[Any, ...]) -> list[str]:
+        self._end_run()
+        self._items += len(row)
+        self._nodes.append(Row(len(row)))
+        variables = [f"v{next(self._variables)}" for _ in row]
+        self.lines += [
+            f"if type({name}) is not tuple:",
+            "    return None",
+            f"{''.join(f'{each}, ' for each in variables)} = {name}",
+        ]
+        return variables
+
     def _end_run(self) -> None:
         if self._run:
             self._nodes.append(self._run)
@@ -299,13 +325,14 @@ class _Walk:
         Every dict has at least the keys that are looked up in it, or exactly as many as are unpacked. So if the keys of
         all of them, end to end, are those that are expected, then so are those of each.
         """
-        lines = [
-            *self.lines,
-            f"k = [{''.join(f'*{name}, ' for name in self._tables)}]",
-            "if k != keys or count_of(map(type, k), str) != len(k):",
-            "    return None",
-            f"return ({''.join(f'{part}, ' for part in self.parts)})",
-        ]
+        lines = self.lines.copy()
+        if self._tables:
+            lines += [
+                f"k = [{''.join(f'*{name}, ' for name in self._tables)}]",
+                "if k != keys or count_of(map(type, k), str) != len(k):",
+                "    return None",
+            ]
+        lines.append(f"return ({''.join(f'{part}, ' for part in self.parts)})")
         body = "".join(f"        {line}\n" for line in lines)
         return Generated(f"document_{next(_numbers)}", f"def make(keys):\n    def take(v0):\n{body}    return take\n")
 
@@ -317,10 +344,10 @@ def _two_types(values: list[Any]) -> tuple[int, int]:
     return one, next((at for at, kind in enumerate(kinds) if kind not in (kinds[one], type(None))), one)
 
 
-def document_of(value: dict[str, Any]) -> Document | None:
-    """How to write dicts like this one; None where they are too large for generated code, or are no table."""
+def document_of(value: dict[Any, Any] | tuple[Any, ...]) -> Document | None:
+    """How to write values like this one; None where they are too large for generated code, or are data."""
     walk = _Walk()
-    if not is_table(value) or not walk.over(value):
+    if (type(value) is dict and not is_table(value)) or not walk.over(value):
         return None
     generated = walk.source()
     make = compile_maker(
@@ -328,6 +355,7 @@ def document_of(value: dict[str, Any]) -> Document | None:
         {
             "dict": dict,
             "list": list,
+            "tuple": tuple,
             "type": type,
             "str": str,
             "len": len,

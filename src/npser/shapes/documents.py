@@ -1,7 +1,8 @@
-"""The documents that a process has written: which sorts of dicts are worth code of their own.
+"""The documents that a process has written: which sorts of dicts and tuples are worth code of their own.
 
-Strategy: dicts are counted by the keys of the whole value. Who comes back often enough is looked at once, and kept; a
-value may be of one of a few sorts for one set of keys. What is known is bounded, and so is the time spent on learning.
+Strategy: they are counted by the keys of the whole value, or the length of it. What comes back often enough is looked
+at once, and kept; a value may be of one of a few sorts for one set of keys. What is known is bounded, and so is the
+time spent on learning.
 """
 
 from __future__ import annotations
@@ -37,12 +38,15 @@ MAX_ROOT_KEYS = 256
 """A dict of more keys is data."""
 
 
+Root = tuple[Any, ...] | int
+
+
 class Documents:
-    """The documents of this process, by the keys of the whole value."""
+    """The documents of this process, by the keys of the whole value; by its length where that is a tuple."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, ...], list[Document]] = {}
-        self._misses: dict[tuple[str, ...], int] = {}
+        self._known: dict[Root, list[Document]] = {}
+        self._misses: dict[Root, int] = {}
         self._lock = threading.Lock()
         self._count = 0
         self._learned_after = LEARNED_AFTER
@@ -50,31 +54,31 @@ class Documents:
     def __len__(self) -> int:
         return self._count
 
-    def fitting(self, value: dict[Any, Any]) -> Iterator[tuple[Document, Parts]]:
+    def fitting(self, value: dict[Any, Any] | tuple[Any, ...]) -> Iterator[tuple[Document, Parts]]:
         """The documents that a value may be of, with its parts; whoever has asked for all of them has found none.
 
         Then the value is counted, and its keys may be known the next time.
         """
         if len(value) > MAX_ROOT_KEYS:
             return
-        keys = tuple(value)
-        known = self._known.get(keys, ())
+        root = tuple(value) if type(value) is dict else len(value)
+        known = self._known.get(root, ())
         for document in known:
             parts = document.take(value)
             if parts is not None:
                 yield document, parts
-        self._miss(keys, value, len(known))
+        self._miss(root, value, len(known))
 
-    def _miss(self, keys: tuple[Any, ...], value: dict[Any, Any], variants: int) -> None:
-        if variants >= MAX_VARIANTS or not are_all(keys, str):
+    def _miss(self, root: Root, value: dict[Any, Any] | tuple[Any, ...], variants: int) -> None:
+        if variants >= MAX_VARIANTS or (type(root) is tuple and not are_all(root, str)):
             return
-        misses = self._misses.get(keys, 0) + 1
+        misses = self._misses.get(root, 0) + 1
         if misses < self._learned_after:
             if misses == 1 and len(self._misses) >= MAX_ROOTS:
                 self._misses = {}
-            self._misses[keys] = misses
+            self._misses[root] = misses
             return
-        self._misses[keys] = 0
+        self._misses[root] = 0
         document = document_of(value)
         if document is None:
             return
@@ -83,7 +87,7 @@ class Documents:
                 self._clear()
                 self._learned_after = min(2 * self._learned_after, MAX_LEARNED_AFTER)
             self._count += 1
-            self._known[keys] = [*self._known.get(keys, ()), document]
+            self._known[root] = [*self._known.get(root, ()), document]
 
     def clear(self) -> None:
         """Forget everything."""

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from npser.blocks.cursor import Cursor
 from npser.blocks.text import SPLIT, read_few, read_text
 from npser.columns import pools
-from npser.columns.singles import TEXT, form_of
+from npser.columns.lone import read_lone_bodies
+from npser.columns.singles import COMMON, TEXT, form_of
 from npser.columns.slotreader import CELLS, LISTS, SlotReader
 from npser.columns.slots import Singles, read_body, read_leaves, single_texts
 from npser.shapes.collector import pause, resume
 from npser.shapes.emit import reader_source
-from npser.shapes.emitter import has_bodies, serves_any
+from npser.shapes.emitter import ARRAY_LEAF, has_bodies, serves_any
 from npser.shapes.generated import bind, compile_maker, may_bind
 from npser.shapes.node import Builder
 
@@ -66,7 +67,7 @@ class Reader:
         self._has_bodies = has_bodies(signature)
         self._has_columns = columns > 0
         self._serves_any = serves_any(signature)
-        self._is_alone = not (columns or self._has_bodies or self._serves_any or needs_builder)
+        self._is_alone = not (columns or ARRAY_LEAF in signature or self._serves_any or needs_builder)
 
     def run(self, kinds: bytes, numbers: tuple[Any, ...], slots: SlotReader, policy: Policy) -> Any:
         """The value of a payload whose slots were just opened."""
@@ -90,7 +91,7 @@ class Reader:
 
 
     def run_alone(self, buf: memoryview, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
-        """The value of a payload that holds nothing but numbers and texts, without any of what others need.
+        """The value of a payload that holds nothing but single leaves, without any of what others need.
 
         Parameters
         ----------
@@ -105,14 +106,18 @@ class Reader:
         if not self._is_alone:
             return UNREAD
         try:
-            numbers, texts = read_lone(buf, pos, kinds, budget)
-            return self._build(None, policy, kinds, numbers, texts, (), b"")
+            numbers, texts, bodies = read_lone(buf, pos, kinds, budget)
+            return self._build(None, policy, kinds, numbers, texts, bodies, b"")
         except Exception:
             return UNREAD
 
 
-def read_lone(buf: memoryview, pos: int, kinds: bytes, budget: int) -> tuple[tuple[Any, ...], list[str]]:
-    """The numbers and the texts that fill the rest of a payload; any exception where something else is there.
+def read_lone(
+    buf: memoryview, pos: int, kinds: bytes, budget: int
+) -> tuple[tuple[Any, ...], list[str], Sequence[Any]]:
+    """The numbers, the texts and what has bodies, which fill the rest of a payload.
+
+    Any exception where something else is there, or another way of writing it.
 
     Parameters
     ----------
@@ -138,9 +143,13 @@ def read_lone(buf: memoryview, pos: int, kinds: bytes, budget: int) -> tuple[tup
             pos = cursor.pos
     elif mask:
         raise ValueError("other pools")
+    bodies: Sequence[Any] = ()
+    others = kinds.translate(None, COMMON)
+    if others:
+        bodies, pos = read_lone_bodies(buf, pos, others)
     if pos != len(buf) or len(texts) != kinds.count(TEXT):
         raise ValueError("left over")
-    return numbers, texts
+    return numbers, texts, bodies
 
 
 def may_be_hot(program: Program) -> bool:
