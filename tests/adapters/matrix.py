@@ -77,7 +77,7 @@ RUNS: Final[dict[str, Run]] = {
     "joblib": run("joblib", extras="joblib"),
     "django": run("django", extras="django"),
     "flask-session": run("flask_session", extras="flask-session", more="flask-sqlalchemy pymemcache"),
-    "migration": run("migration", extras="redis cachelib django django-redis", more="msgpack cachelib>=0.15"),
+    "migration": run("migration", extras="redis cachelib django django-redis", more="msgpack cachelib>=0.17"),
     "kombu": run("kombu", extras="kombu", more="kombu[redis]"),
     "aiocache": run("aiocache", extras="aiocache", more="redis aiomcache"),
     "django-redis": run("django_redis", extras="django-redis"),
