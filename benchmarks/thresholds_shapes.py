@@ -17,7 +17,7 @@ from npser.columns import pooled, slotwriter, unpooled
 from npser.shapes import (
     build,
     collector,
-    document,
+    documentcode,
     documents,
     exactreader,
     generated,
@@ -78,22 +78,21 @@ def sweep_pooled_texts() -> None:
 
 
 def sweep_numpy_items() -> None:
-    """NUMPY_ITEMS: pooled bools, offsets and decimals turned into objects by a loop, or by numpy."""
-    print(f"\n{'items':>8}{'bools':>16}{'offsets':>18}{'decimals':>18}   us to read the payload, loop / numpy")
+    """NUMPY_ITEMS, NUMPY_DECIMALS: pooled offsets and decimals turned into objects by a loop, or by numpy."""
+    print(f"\n{'items':>8}{'offsets':>16}{'decimals':>18}   us to read the payload, loop / numpy")
     rng = random.Random(1)
-    kept = unpooled.NUMPY_ITEMS, unpooled.NUMPY_BOOLS
+    kept = unpooled.NUMPY_ITEMS, unpooled.NUMPY_DECIMALS
     for n in (16, 32, 48, 64, 96, 128):
         figures = []
         for items in (
-            [rng.random() < 0.5 for _ in range(n)],
             [10**6 + rng.randrange(200) for _ in range(n)],
             [rng.randrange(10**4) / 100 for _ in range(n)],
         ):
             data = npser.dumps({"id": 1, "items": items})
             for least in (10**6, 1):
-                unpooled.NUMPY_ITEMS = unpooled.NUMPY_BOOLS = least
+                unpooled.NUMPY_ITEMS = unpooled.NUMPY_DECIMALS = least
                 figures.append(best(lambda data=data: npser.loads(data)) / 1000)  # type: ignore[misc]
-            unpooled.NUMPY_ITEMS, unpooled.NUMPY_BOOLS = kept
+            unpooled.NUMPY_ITEMS, unpooled.NUMPY_DECIMALS = kept
         pairs = zip(figures[::2], figures[1::2], strict=True)
         print(f"{n:8}" + "".join(f"{loop:11.1f} / {fast:4.1f}" for loop, fast in pairs))
 
@@ -106,7 +105,7 @@ def sweep_learned() -> None:
         kept, documents.DOCUMENTS._learned_after = documents.DOCUMENTS._learned_after, 1 << 60
         documents.DOCUMENTS.clear()
         plain = best(lambda value=value: npser.dumps(value)) / 1000  # type: ignore[misc]
-        learning = best(lambda value=value: document.document_of(value)) / 1000  # type: ignore[misc]
+        learning = best(lambda value=value: documentcode.document_of(value)) / 1000  # type: ignore[misc]
         documents.DOCUMENTS._learned_after = 1
         npser.dumps(value)
         learned = best(lambda value=value: npser.dumps(value)) / 1000  # type: ignore[misc]
@@ -118,15 +117,15 @@ def sweep_learned() -> None:
 def sweep_looked_up() -> None:
     """MAX_LOOKED_UP: taking a document of sixteen dicts apart by looking keys up, or by unpacking values."""
     print(f"\n{'keys':>8}{'looked up':>12}{'unpacked':>12}   ns a dict")
-    kept = document.MAX_LOOKED_UP
+    kept = documentcode.MAX_LOOKED_UP
     for keys in (1, 2, 3, 4, 6, 8):
         value = {f"dict {i}": {f"key {k}": i * k for k in range(keys)} for i in range(16)}
         figures = []
-        for document.MAX_LOOKED_UP in (16, 0):
-            found = document.document_of(value)
+        for documentcode.MAX_LOOKED_UP in (16, 0):
+            found = documentcode.document_of(value)
             assert found is not None
             figures.append(best(lambda take=found.take, value=value: take(value)) / 16)  # type: ignore[misc]
-        document.MAX_LOOKED_UP = kept
+        documentcode.MAX_LOOKED_UP = kept
         print(f"{keys:8}{figures[0]:12.1f}{figures[1]:12.1f}")
 
 

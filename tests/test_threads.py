@@ -28,7 +28,7 @@ import pytest
 
 import npser
 from npser import encoder
-from npser.shapes import build, document, documents, node, writer
+from npser.shapes import build, documents, node, writer
 from npser.shapes.cache import ShapeCache
 from npser.shapes.keysets import KeySets
 from npser.types import registry
@@ -206,7 +206,7 @@ def small_caches() -> Iterator[None]:
         for module in (documents, encoder):
             patch.setattr(module, "DOCUMENTS", fresh)
         key_sets = KeySets(count=8)
-        for module in (node, writer, document):
+        for module in (node, writer):
             patch.setattr(module, "KEY_SETS", key_sets)
         switch = sys.getswitchinterval()
         sys.setswitchinterval(1e-5)

@@ -25,7 +25,7 @@ from npser.errors import EncodeError
 from npser.limits import Limits
 from npser.shapes.document import MisfitError, write_all
 from npser.shapes.documents import DOCUMENTS, MAX_DOCUMENTS
-from npser.shapes.infer import CHOOSY, write_shape
+from npser.shapes.infer import CHOOSY, PLACERS, write_shape
 from npser.shapes.leaves import OpenBatchError
 from npser.shapes.quick import write_fields, write_list
 from npser.shapes.writer import ShapeWriter
@@ -122,7 +122,7 @@ _SINGLES: Final[dict[type, Callable[[Any], bytes]]] = {
 }
 
 
-_DOCUMENTS: Final = frozenset((dict, tuple))
+_NO_DOCUMENTS: Final = frozenset(PLACERS) - {dict, tuple}
 
 
 def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) -> bytes:
@@ -142,7 +142,8 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) 
     """
     if type(value) in LEAF_TYPES and (default is None or type(value) not in CHOOSY):
         return _SINGLES.get(type(value), _single_column)(value)
-    found = _encode_document(value) if type(value) in _DOCUMENTS and default is None and not preserve else None
+    may_be_known = default is None and not preserve and type(value) not in _NO_DOCUMENTS
+    found = _encode_document(value) if may_be_known else None
     return _within_budget(lambda sink: _encode_container(value, sink, default, preserve=preserve), found)
 
 
@@ -267,8 +268,8 @@ def _quick_writer(sink: Sink) -> ShapeWriter:
     return w
 
 
-def _encode_document(value: dict[Any, Any] | tuple[Any, ...]) -> tuple[bytes, int] | None:
-    """A dict or a tuple of a sort that was met often, or None where it has to go the other way."""
+def _encode_document(value: Any) -> tuple[bytes, int] | None:
+    """A dict, tuple or object of a sort that was met often, or None where it has to go the other way."""
     try:
         for document, parts in DOCUMENTS.fitting(value):
             try:

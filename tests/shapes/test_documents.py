@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 import npser
 from npser import encoder
 from npser.blocks.sink import Sink
-from npser.shapes.document import Document, MisfitError, document_of
+from npser.shapes import documents
+from npser.shapes.document import Document, MisfitError
+from npser.shapes.documentcode import document_of
 from npser.shapes.documents import LEARNED_AFTER, MAX_DOCUMENTS, MAX_VARIANTS, Documents
 from npser.shapes.infer import write_shape
 from npser.shapes.writer import ShapeWriter
@@ -229,6 +232,123 @@ def test_another_container_in_the_place_of_a_tuple() -> None:
     for other in ((1, 2, 3), (), [1, 2], {"x": 1}, "xy", None, pair((1, 2)), range(2)):
         assert document.take({"a": other, "b": "x"}) is None
     assert generated(document, {"a": ("y", None), "b": 2}) == plain({"a": ("y", None), "b": 2})
+
+
+@dataclass
+class Address:
+    street: str
+    zip: int | None = None
+
+
+@dataclass(slots=True)
+class Person:
+    id: int
+    name: Any
+    home: Any = None
+    tags: Any = None
+
+
+HOME = Address("Main street", 12345)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        HOME,
+        Person(1, "Ada"),
+        Person(1, "Ada", HOME, ["new", "red"]),
+        Person(1, "Ada", HOME, [HOME]),
+        Person(1, "Ada", HOME, [1, HOME]),
+        Person(1, HOME, HOME),
+        Person(1, Address("a"), Address("a")),
+        Person(1, {"a": HOME, "b": (HOME,)}, Address("b"), []),
+        Person(1, {1: HOME}, HOME),
+        Person(1, Person(2, Person(3, "deep", HOME), Address("x")), (Address("y"), {"z": Address("z")})),
+        {"user": HOME, "x": 1},
+        {"user": HOME, "again": HOME},
+        {"user": HOME, "rows": [{"a": 1}, {"a": 2}]},
+        {"user": HOME, "rows": [HOME, Address("b")]},
+        {"rows": [HOME, Address("b")], "user": HOME},
+        (HOME, Person(1, "x")),
+    ],
+    ids=repr,
+)
+def test_objects_are_documents(value: Any) -> None:
+    w = ShapeWriter(Sink(), None, preserve=False)
+    write_shape(w, value)
+    expected = encoder._finish(w)
+    assert {npser.dumps(value) for _ in range(LEARNED_AFTER + 2)} == {expected}
+    assert difference(value, npser.loads(expected, classes=(Address, Person))) is None
+
+
+def test_an_object_that_is_met_again_is_one_object() -> None:
+    apart = {"a": Address("x"), "b": Address("x"), "c": "text"}
+    for _ in range(LEARNED_AFTER + 1):
+        npser.dumps(apart)
+    shared = {"a": HOME, "b": HOME, "c": "text"}
+    back = npser.loads(npser.dumps(shared), classes=(Address,))
+    assert back["a"] is back["b"]
+    for other in (HOME, [HOME], (HOME,), [1, HOME], {"x": HOME}):
+        value = {"a": HOME, "b": Address("x"), "c": other}
+        assert difference(value, npser.loads(npser.dumps(value), classes=(Address,))) is None
+
+
+def test_fields_that_are_not_there() -> None:
+    document = document_of(Person(1, "Ada"))
+    assert document is not None
+    half = Person(1, "Ada")
+    del half.name
+    for other in (half, HOME, {"id": 1}, None, type("Other", (Person,), {})(1, "x")):
+        assert document.take(other) is None
+    for _ in range(LEARNED_AFTER + 2):
+        npser.dumps(Person(1, "Ada"))
+    back = npser.loads(npser.dumps(half), classes=(Person,))
+    assert back.id == 1 and not hasattr(back, "name")
+
+
+def test_what_is_declared_later_holds_for_documents() -> None:
+    @dataclass
+    class Later:
+        x: int
+        y: str
+
+    value = Later(1, "a")
+    for _ in range(LEARNED_AFTER + 2):
+        npser.dumps(value)
+    npser.register(Later, name="shop.Later", version=3)
+    try:
+        data = npser.dumps(value)
+        assert b"shop.Later" in data
+        assert data == npser.dumps(value)
+        assert difference(value, npser.loads(data)) is None
+    finally:
+        npser.types.registry.unregister(Later)
+    assert b"shop.Later" not in npser.dumps(value)
+
+
+def test_two_classes_of_one_name_are_refused_by_documents() -> None:
+    other = dataclass(type("Address", (), {"__annotations__": {"street": str}, "__module__": Address.__module__}))
+    other.__qualname__ = Address.__qualname__
+    value = {"a": HOME, "b": other("x")}
+    for _ in range(LEARNED_AFTER + 2):
+        with pytest.raises(npser.EncodeError, match="two classes of one name"):
+            npser.dumps(value)
+
+
+def test_classes_are_not_kept_for_ever() -> None:
+    import gc
+    import weakref
+
+    def use() -> weakref.ref[type]:
+        made = dataclass(type("Made", (), {"__annotations__": {"x": int}}))
+        for _ in range(LEARNED_AFTER + 2):
+            npser.dumps(made(1))
+        return weakref.ref(made)
+
+    gone = use()
+    documents.DOCUMENTS.clear()
+    gc.collect()
+    assert gone() is None
 
 
 def test_key_sets_that_come_again() -> None:

@@ -1,8 +1,8 @@
-"""The documents that a process has written: which sorts of dicts and tuples are worth code of their own.
+"""The documents that a process has written: which sorts of dicts, tuples and objects are worth code of their own.
 
-Strategy: they are counted by the keys of the whole value, or the length of it. What comes back often enough is looked
-at once, and kept; a value may be of one of a few sorts for one set of keys. What is known is bounded, and so is the
-time spent on learning.
+Strategy: they are counted by the keys of the whole value, its length, or its class. What comes back often enough is
+looked at once, and kept; a value may be of one of a few sorts for one set of keys. What is known is bounded, and so is
+the time spent on learning.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from npser.columns.texts import are_all
-from npser.shapes.document import Document, Parts, document_of
+from npser.shapes.document import Document, Parts
+from npser.shapes.documentcode import document_of
 from npser.shapes.generated import forget
+from npser.types.registry import ON_CHANGE
 
 __all__ = ["DOCUMENTS", "Documents"]
 
@@ -38,11 +40,11 @@ MAX_ROOT_KEYS = 256
 """A dict of more keys is data."""
 
 
-Root = tuple[Any, ...] | int
+Root = tuple[Any, ...] | int | type
 
 
 class Documents:
-    """The documents of this process, by the keys of the whole value; by its length where that is a tuple."""
+    """The documents of this process, by the keys of the whole value, its length or its class."""
 
     def __init__(self) -> None:
         self._known: dict[Root, list[Document]] = {}
@@ -54,14 +56,16 @@ class Documents:
     def __len__(self) -> int:
         return self._count
 
-    def fitting(self, value: dict[Any, Any] | tuple[Any, ...]) -> Iterator[tuple[Document, Parts]]:
+    def fitting(self, value: Any) -> Iterator[tuple[Document, Parts]]:
         """The documents that a value may be of, with its parts; whoever has asked for all of them has found none.
 
         Then the value is counted, and its keys may be known the next time.
         """
-        if len(value) > MAX_ROOT_KEYS:
-            return
-        root = tuple(value) if type(value) is dict else len(value)
+        root: Root = type(value)
+        if root is dict or root is tuple:
+            if len(value) > MAX_ROOT_KEYS:
+                return
+            root = tuple(value) if root is dict else len(value)
         known = self._known.get(root, ())
         for document in known:
             parts = document.take(value)
@@ -69,7 +73,7 @@ class Documents:
                 yield document, parts
         self._miss(root, value, len(known))
 
-    def _miss(self, root: Root, value: dict[Any, Any] | tuple[Any, ...], variants: int) -> None:
+    def _miss(self, root: Root, value: Any, variants: int) -> None:
         if variants >= MAX_VARIANTS or (type(root) is tuple and not are_all(root, str)):
             return
         misses = self._misses.get(root, 0) + 1
@@ -105,3 +109,5 @@ class Documents:
 
 DOCUMENTS: Final = Documents()
 """The documents that this process has written."""
+
+ON_CHANGE.append(lambda _cls: DOCUMENTS.clear())

@@ -87,19 +87,19 @@ ON_CHANGE.append(_forget)
 
 
 def _remember(cls: type, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-    names: tuple[str, ...] = key[1]
-    if len(names) > MAX_PLAN_NAMES or sum(map(len, names)) > MAX_PLAN_TEXT:
-        return make()
     declared = registration_of(cls)
-    then, plans = _plans.setdefault(cls, (declared, {}))
+    then, plans = _plans.get(cls) or _plans.setdefault(cls, (declared, {}))
     if then is not declared:
         plans = {}
         _plans[cls] = declared, plans
     plan = plans.get(key)
     if plan is None:
-        if len(plans) >= MAX_PLANS:
-            plans.clear()
-        plan = plans[key] = make()
+        plan = make()
+        names: tuple[str, ...] = key[1]
+        if len(names) <= MAX_PLAN_NAMES and sum(map(len, names)) <= MAX_PLAN_TEXT:
+            if len(plans) >= MAX_PLANS:
+                plans.clear()
+            plans[key] = plan
     return plan
 
 

@@ -77,7 +77,7 @@ class ShapeWriter:
         self.numbers: dict[int, int] = {}  # id of an object -> its number
         self.classes: dict[str, type] = {}  # wire name -> the class that has it in this payload
         self.keep: list[Any] = []  # temporaries whose id() must not be given to others
-        self._names: dict[str, int] = {}
+        self.names: dict[str, int] = {}
         self.key_sets: dict[bytes, int] = {}
 
     def node(self, tag: Tag) -> None:
@@ -90,11 +90,11 @@ class ShapeWriter:
 
     def name(self, name: str) -> None:
         """Write the name of a class, or the number under which it came before."""
-        known = self._names.get(name)
+        known = self.names.get(name)
         if known is not None:
             self.shape.uvarint(known << 1 | 1)
             return
-        self._names[name] = len(self._names)
+        self.names[name] = len(self.names)
         raw = name.encode("utf-8", "surrogatepass")
         self.shape.uvarint(len(raw) << 1)
         self.shape.out += raw
