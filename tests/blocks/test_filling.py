@@ -11,13 +11,14 @@ import pytest
 from npser.blocks import choose, floats, ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.filling import fill_floats, fill_ints
+from npser.blocks.flat_ints import frame_pieces
 from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_ints
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError
 from npser.tags import FloatCode, IntCode
 
-N = 70_000  # more than two pieces
+N = 140_000  # more than two pieces
 RNG = np.random.default_rng(5)
 
 
@@ -140,3 +141,71 @@ def test_the_decimal_of_other_integers() -> None:
     out = np.empty(N)
     fill_floats(Cursor(memoryview(bytes(sink.out)), 0, budget=N), out)
     assert out.tolist() == (np.arange(N) / 100).tolist()
+
+
+NARROW: dict[str, Any] = {
+    "frame": RNG.integers(-3, 120, N),
+    "bytes": RNG.integers(0, 127, N),
+    "walk": np.clip(RNG.integers(-1, 2, N).cumsum(), -128, 127),
+    "runs": np.repeat(RNG.integers(0, 100, N // 100), 100),
+    "constant": np.full(N, -7),
+    "one": np.array([9]),
+    "none": np.array([], "i8"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["<i1", "<i2", "<i4", "<u4", "<i8"])
+@pytest.mark.parametrize("name", NARROW)
+def test_integers_of_fewer_bytes(name: str, dtype: str) -> None:
+    values = NARROW[name] if dtype[1] == "i" else np.abs(NARROW[name])
+    for write in (choose.write_ints, _as_differences):
+        sink = Sink()
+        write(sink, values)
+        out = np.full(values.size + 2, 77, dtype)
+        fill_ints(Cursor(memoryview(bytes(sink.out)), 0, budget=N), out[1:-1])
+        assert out[1:-1].tolist() == values.tolist()
+        assert out[0] == out[-1] == 77
+
+
+def _as_differences(sink: Sink, values: Any) -> None:
+    if values.size:
+        ints.write_delta(sink, int(values[0]), values[1:] - values[:-1], choose.write_ints)
+    else:
+        choose.write_ints(sink, values)
+
+
+@pytest.mark.parametrize("dtype", ["<i1", "<u1", "<i2", "<u2", "<i4", "<u4"])
+@pytest.mark.parametrize("write", [choose.write_ints, _as_differences, frame])
+@pytest.mark.parametrize("where", [0, N // 2, N - 1])
+def test_integers_out_of_range_are_refused(dtype: str, write: Any, where: int) -> None:
+    info = np.iinfo(dtype)
+    for odd in (int(info.min) - 1, int(info.max) + 1, -(2**63), 2**63 - 1):
+        values = RNG.integers(0, 100, N)
+        values[where] = odd
+        sink = Sink()
+        write(sink, values)
+        with pytest.raises(DecodeError, match="out of the range"):
+            fill_ints(Cursor(memoryview(bytes(sink.out)), 0, budget=N), np.empty(N, dtype))
+
+
+def test_codes_outside_of_a_dictionary_are_refused() -> None:
+    for codes in (np.full(N, 2), np.full(N, -1)):
+        sink = Sink()
+        ints.write_dict(sink, np.array([5, 6]), codes, frame)
+        with pytest.raises(DecodeError, match="dictionary"):
+            fill_ints(Cursor(memoryview(bytes(sink.out)), 0, budget=N), np.empty(N, "<i8"))
+
+
+def test_who_fills_while_another_does_has_a_scratch_of_its_own() -> None:
+    values = RNG.integers(0, 4000, (2, N))
+    cursors = []
+    for row in values:
+        sink = Sink()
+        ints.write_frame(sink, row, 0, 12)
+        cursors.append(Cursor(memoryview(bytes(sink.out[1:]))))
+    pieces = [frame_pieces(cursor, N, 1) for cursor in cursors]
+    met: list[list[int]] = [[], []]
+    for both in zip(*pieces, strict=True):
+        for row, piece in zip(met, both, strict=True):
+            row.extend(piece.tolist())
+    assert met == values.tolist()

@@ -71,7 +71,7 @@ def as_arrow(state: dict[str, Any], room: Room, kind: Any) -> Any:
         if type(values) is not list or not {str if kind == pa.large_string() else bytes}.issuperset(map(type, values)):
             raise TypeError("values of another type")
         if codes.size and int(codes.min()) < 0:
-            return pa.array(values, kind).take(pa.array(codes, mask=codes < 0))
+            return pa.array(values, kind).take(_indices(codes))
         return _taken(values, codes, room, kind)
     if "items" in state:
         return pa.array(state["items"], kind)
@@ -87,6 +87,15 @@ def as_arrow(state: dict[str, Any], room: Room, kind: Any) -> Any:
     return made
 
 
+def _indices(codes: Array) -> Any:
+    """Codes as an array of Arrow, in the same memory; a negative one is null."""
+    import pyarrow as pa
+
+    codes = np.ascontiguousarray(codes, codes.dtype.newbyteorder("="))
+    valid = pa.py_buffer(np.packbits(codes >= 0, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(codes.dtype), codes.size, [valid, pa.py_buffer(codes)])
+
+
 def _taken(values: list[Any], codes: Array, room: Room, kind: Any) -> Any:
     """Strings by codes, none of which is negative; where all are equally long, without a look at each."""
     import pyarrow as pa
@@ -97,13 +106,14 @@ def _taken(values: list[Any], codes: Array, room: Room, kind: Any) -> Any:
         return pa.array(values, kind).take(pa.array(codes))
     if n and int(codes.max()) >= len(values):
         raise ValueError("a code of a string that there is not")
-    offsets, data = room.take(n + 1, "<i8"), room.take(n, f"V{size}")
-    ramp = np.arange(0, size * CHUNK, size)
+    data = room.take(n, f"V{size}")
     distinct = np.frombuffer(table, f"V{size}")
-    for at in range(0, n + 1, CHUNK):  # what numpy makes of codes in between stays in the cache
-        part = offsets[at : at + CHUNK]
-        np.add(ramp[: part.size], at * size, out=part)
-        distinct.take(codes[at : at + CHUNK], out=data[at : at + CHUNK], mode="clip")
+    places = np.empty(min(n, CHUNK), np.intp)
+    for at in range(0, n, CHUNK):  # what numpy makes of codes in between stays in the cache
+        part = places[: min(CHUNK, n - at)]
+        part[:] = codes[at : at + CHUNK]
+        distinct.take(part, out=data[at : at + CHUNK], mode="clip")
+    offsets = room.ramp(n + 1, size)
     return pa.Array.from_buffers(kind, n, [None, pa.py_buffer(offsets), pa.py_buffer(data.view("u1"))])
 
 

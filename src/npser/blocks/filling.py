@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from npser.blocks import floats, ints
 from npser.blocks.cursor import Cursor
-from npser.blocks.flat_ints import frame_pieces
+from npser.blocks.flat_ints import frame_bounds, frame_pieces
 from npser.blocks.packing import CHUNK
 from npser.tags import FloatCode, IntCode
 
@@ -43,8 +43,10 @@ def fill_ints(cursor: Cursor, out: NDArray[Any]) -> None:
         _fill_ints(cursor, out.view("<i8"), 1)
         return
     at, info = 0, np.iinfo(out.dtype)
+    least, most = frame_bounds(cursor)
+    fits = info.min <= least and most <= info.max
     for piece in _pieces(cursor, out.size, 1):
-        if not info.min <= int(piece.min()) <= int(piece.max()) <= info.max:
+        if not (fits or info.min <= int(piece.min()) <= int(piece.max()) <= info.max):
             raise cursor.fail(f"an element out of the range of {out.dtype!r}")
         out[at : at + piece.size] = piece
         at += piece.size

@@ -24,6 +24,7 @@ from npser.errors import DecodeError
 from npser.tags import IntCode
 
 __all__ = [
+    "frame_bounds",
     "frame_pieces",
     "read_affine",
     "read_affine_list",
@@ -195,6 +196,17 @@ def read_frame(cursor: Cursor, n: int, depth: int) -> I64:
     return out.view(INT64)
 
 
+def frame_bounds(cursor: Cursor) -> tuple[int, int]:
+    """The least and the most that a value of the block to come can be: of any other than a FRAME, of any int64."""
+    start = cursor.pos
+    if not cursor.left or cursor.u8() != IntCode.FRAME:
+        cursor.pos = start
+        return MIN, MAX
+    base, width = cursor.svarint(), cursor.u8()
+    cursor.pos = start
+    return base, base + (1 << min(width, 64)) - 1
+
+
 def frame_pieces(cursor: Cursor, n: int, depth: int) -> Iterator[NDArray[np.integer]]:
     """-> (n,) integers, piece by piece, in their order; each is there until the next, and is not to be written to.
 
@@ -217,10 +229,12 @@ def frame_pieces(cursor: Cursor, n: int, depth: int) -> Iterator[NDArray[np.inte
 
 def _moved(offsets: NDArray[np.unsignedinteger], base: int, width: int, scratch: Scratch) -> NDArray[np.integer]:
     """Offsets in a scratch -> values."""
-    if not base and width < 64:
-        return offsets
+    if not base:
+        unsigned = width & 7 == 0 and width < 64  # may fill its type; of others, the signed one makes doubles sooner
+        same: NDArray[np.integer] = offsets if unsigned else offsets.view(f"<i{offsets.itemsize}")
+        return same
     if width <= 32 and MIN_32 <= base <= END_32 - (1 << width):
-        halves = scratch.upper.view(INT32)[: offsets.size]
+        halves: NDArray[np.int32] = scratch.upper.view(INT32)[: offsets.size]
         np.copyto(halves, offsets, casting="unsafe")
         halves += INT32.type(base)
         return halves

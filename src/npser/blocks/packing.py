@@ -3,9 +3,10 @@
 Strategy: eight values of `width` bits are exactly `width` bytes, so value j of every group stands at one fixed bit of
 its group, and one strided view reaches it in all groups at once. Two values of up to 30 bits fit one word wherever
 they begin. Reading: load the word at the start of every pair (unaligned), and move its upper value up, so that the word
-is two values of 32 bits, which stand in order as they are. Writing: move it down again. Wider values are loaded as few
-words as cover the eight, shifted and masked, and written by folding the pieces into words, of which `width` bytes a row
-are kept. Whole bytes need none of that: 8, 16, 32 and 64 bits are plain views, 24, 40, 48 and 56 one strided load.
+is two values of 32 bits, which stand in order as they are; who takes 16 bits gets four values of up to 14 bits in two
+such steps. Writing: move them down again. Wider values are loaded as few words as cover the eight, shifted and masked,
+and written by folding the pieces into words, of which `width` bytes a row are kept. Whole bytes need none of that: 8,
+16, 32 and 64 bits are plain views, 24, 40, 48 and 56 one strided load.
 Work goes in chunks, so that scratch stays in the cache. numpy copies unaligned items fast where one side is contiguous,
 and several times slower from strides to strides, so whoever scatters takes a contiguous copy of the piece first.
 Value i occupies the bits from i*width to (i+1)*width of the little-endian bit string; the padding bits are zero.
@@ -34,14 +35,17 @@ PLAIN: Final[dict[int, np.dtype[np.unsignedinteger]]] = {
 
 WORD: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u8")
 HALF: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u4")
+QUARTER: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u2")
 MAX_HALF_BYTES = 4
 MAX_PAIRED = 30
 """Bits of a value, two of which fit a word wherever they begin: 60 bits and the 4 before them within the byte."""
+MAX_FOURS = 14
+"""Bits of a value, four of which fit a word in the same way."""
 GROUP = 8  # values; they take `width` bytes
 FEW_BITS = 2048  # below, unpacking bit by bit is up to three times faster; benchmarks/thresholds.py::sweep_frames
-CHUNK_GROUPS = 4096  # 32k values: 256 kB of scratch
+CHUNK_GROUPS = 8192  # 64k values: 512 kB of scratch; benchmarks/thresholds_frames.py::sweep_chunks
 CHUNK: Final = CHUNK_GROUPS * GROUP
-SPARE = 4  # scratches that are kept, of 384 kB each
+SPARE = 2  # scratches that are kept, of 768 kB each
 
 
 class _Load(NamedTuple):
@@ -98,7 +102,8 @@ def unpack_bits(
     """ceil(n*width/8) bytes -> (n,) unsigned: a view of `data` for the widths in `PLAIN`, else fresh uint32 or uint64.
 
     It is uint32 for up to 32 bits; whoever needs words saves a pass by asking for those instead (`narrow`), and gets
-    them where that is no more work. Up to `CHUNK` values may be unpacked in a `scratch`, and are there until the next.
+    them where that is no more work. Up to `CHUNK` values may be unpacked in a `scratch`, and are there until the next;
+    they are of whatever unsigned type is least work.
 
     Method: vertical access to bit-packed groups, as in Lemire and Boytsov, "Decoding billions of integers per second
     through vectorization", 2015, with numpy strides in the place of SIMD lanes.
@@ -126,7 +131,9 @@ def unpack_bits(
         return _unpack_bytes(data, n, width >> 3, narrow if width < 32 else WORD)
     if n * width <= FEW_BITS:
         return _unpack_few(data, n, width)
-    return _unpack_pairs(data, n, width, scratch) if width <= MAX_PAIRED else _unpack_groups(data, n, width)
+    if width > MAX_PAIRED:
+        return _unpack_groups(data, n, width)
+    return _unpack_words(data, n, width, HALF if scratch is None or width > MAX_FOURS else QUARTER, scratch)
 
 
 def pack_bits(values: NDArray[np.uint64], width: int) -> bytes | memoryview:
@@ -184,48 +191,70 @@ def _unpack_bytes(
     return out
 
 
-class _Pair(NamedTuple):
-    """Where a pair of values begins: so many bytes behind the start of its round, and so many bits into the byte."""
+class _Start(NamedTuple):
+    """Where some values that share a word begin: bytes behind the start of their round, and bits into the byte."""
 
     offset: int
     shift: np.uint64
 
 
 @lru_cache(maxsize=64)
-def _round(width: int) -> tuple[_Pair, ...]:
-    """The pairs up to the next that begins with a byte."""
-    count = 8 // gcd(2 * width, 8)
-    return tuple(_Pair(2 * width * j >> 3, np.uint64(2 * width * j & 7)) for j in range(count))
+def _round(bits: int) -> tuple[_Start, ...]:
+    """Words of so many bits, up to the next that begins with a byte."""
+    count = 8 // gcd(bits, 8)
+    return tuple(_Start(bits * j >> 3, np.uint64(bits * j & 7)) for j in range(count))
 
 
-def _unpack_pairs(data: memoryview, n: int, width: int, scratch: Scratch | None) -> NDArray[np.unsignedinteger]:
-    pairs = _round(width)
-    nbytes = 2 * width * len(pairs) >> 3  # of a round
-    rounds = -(-n // (2 * len(pairs)))
-    step = min(rounds, CHUNK // (2 * len(pairs)))
+class _Spread(NamedTuple):
+    """One step that moves the upper half of what each lane has to where the next lane begins."""
+
+    up: np.uint64
+    low: np.uint64
+    high: np.uint64
+
+
+@lru_cache(maxsize=64)
+def _spreads(width: int, lane: int) -> tuple[_Spread, ...]:
+    """The steps from a word full of values, one right above the other, to one in each lane of 16 or 32 bits."""
+    steps = []
+    for half in (32, 16)[: 64 // lane // 2]:
+        taken = width * (half // lane)  # bits of the values of a half
+        low = sum((1 << taken) - 1 << at for at in range(0, 64, 2 * half))
+        steps.append(_Spread(np.uint64(half - taken), np.uint64(low), np.uint64(low << half)))
+    return tuple(steps)
+
+
+def _unpack_words(
+    data: memoryview, n: int, width: int, lane: np.dtype[np.unsignedinteger], scratch: Scratch | None
+) -> NDArray[np.unsignedinteger]:
+    """As many values at a time as there are lanes in a word."""
+    lanes = WORD.itemsize // lane.itemsize
+    starts, spreads = _round(lanes * width), _spreads(width, 8 * lane.itemsize)
+    nbytes = lanes * width * len(starts) >> 3  # of a round
+    rounds = -(-n // (lanes * len(starts)))
+    step = min(rounds, CHUNK // (lanes * len(starts)))
     if scratch is None:
-        out, upper, word = np.empty(rounds * len(pairs), WORD), np.empty(step, WORD), np.empty(step, WORD)
+        out, upper, word = np.empty(rounds * len(starts), WORD), np.empty(step, WORD), np.empty(step, WORD)
     else:
-        out, upper, word = scratch.out[: rounds * len(pairs)], scratch.upper, scratch.word
-    out = out.reshape(rounds, len(pairs))
-    low = np.uint64((1 << width) - 1)
-    high, up = low << np.uint64(32), np.uint64(32 - width)
+        out, upper, word = scratch.out[: rounds * len(starts)], scratch.upper, scratch.word
+    out = out.reshape(rounds, len(starts))
     for at in range(0, rounds, step):
         count = min(step, rounds - at)
         source, start = data, at * nbytes
         if start + count * nbytes + WORD.itemsize > len(data):  # the last loads would reach beyond the data
             source, start = memoryview(bytes(data[start:]) + bytes(nbytes + WORD.itemsize)), 0
-        for j, (offset, shift) in enumerate(pairs):
-            lower = word[:count] if shift or len(pairs) > 1 else out[at : at + count, 0]
+        for j, (offset, shift) in enumerate(starts):
+            target = out[at : at + count, j]
+            lower, moved = target if len(starts) == 1 else word[:count], upper[:count]
             np.copyto(lower, np.ndarray((count,), WORD, source, start + offset, (nbytes,)))
             if shift:
                 lower >>= shift
-            moved = upper[:count]
-            np.left_shift(lower, up, out=moved)
-            moved &= high
-            lower &= low
-            np.bitwise_or(lower, moved, out=out[at : at + count, j])
-    return out.reshape(-1).view(HALF)[:n]
+            for spread in spreads:
+                np.left_shift(lower, spread.up, out=moved)
+                moved &= spread.high
+                lower &= spread.low
+                np.bitwise_or(lower, moved, out=target if spread is spreads[-1] else lower)
+    return out.reshape(-1).view(lane)[:n]
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Memory for large arrays, of as few pages as can be.
+"""Memory for large arrays, of as few pages as can be; measured by benchmarks/thresholds_frames.py::sweep_pages.
 
 Strategy: to touch a page of 4 kB for the first time takes 1 to 2 us, as long as to decode a thousand values into it; a
 page of 2 MB takes 100 us, a fifth of that for a byte. numpy asks Linux for large pages where an array has 4 MB or more,

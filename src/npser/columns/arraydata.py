@@ -26,7 +26,7 @@ from npser.blocks.choose import write_bits, write_floats, write_ints
 from npser.blocks.filling import fill_floats, fill_ints
 from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_compact_ints, read_ints
-from npser.blocks.pages import empty
+from npser.blocks.pages import LARGE_PAGE, empty
 from npser.blocks.sink import Sink
 from npser.columns.copies import read_copied_text, write_copied_text
 from npser.columns.rawitems import find_flaw, settled
@@ -231,7 +231,17 @@ def _read_form(cursor: Cursor, base: int, dtype: Dtype, count: int, form: int) -
     if form == DataForm.RAW:
         return _read_raw(cursor, base, dtype, count)
     _check_form(cursor, dtype, count, form)
-    return _BLOCKS[form](cursor, dtype, count)
+    fill = _FILLS.get(form) if count * dtype.itemsize >= LARGE_PAGE and _is_paid(cursor, count) else None
+    if fill is None:
+        return _BLOCKS[form](cursor, dtype, count)
+    out: Array = empty(count, dtype)
+    fill(cursor, out)
+    return out
+
+
+def _is_paid(cursor: Cursor, count: int) -> bool:
+    """Whether there may be so many elements: each is a bit at least, or is drawn from the budget."""
+    return count <= 8 * cursor.left + cursor.budget
 
 
 def _check_form(cursor: Cursor, dtype: Dtype, count: int, form: int) -> None:
@@ -256,20 +266,20 @@ def _open_parts(cursor: Cursor, count: int) -> tuple[list[int], int]:
 def _read_parts(
     cursor: Cursor, base: int, dtype: Dtype, count: int, arrays: int
 ) -> Array | list[memoryview | Array]:
-    sizes, each = _open_parts(cursor, count)
+    sizes, size = _open_parts(cursor, count)
     if arrays == len(sizes):
         apart: list[memoryview | Array] = []
-        for size in sizes:
-            stop = cursor.pos + size
-            apart.append(_read_form(cursor, base, dtype, each, cursor.u8()))
+        for nbytes in sizes:
+            stop = cursor.pos + nbytes
+            apart.append(_read_form(cursor, base, dtype, size, cursor.u8()))
             _check_stop(cursor, stop)
         return apart
-    if count > 8 * cursor.left + cursor.budget:  # an element is a bit at least, or is paid for
+    if not _is_paid(cursor, count):
         raise TruncatedError(f"{count} elements in {cursor.left} bytes", pos=cursor.pos)
     out: Array = empty(count, dtype)
-    for number, size in enumerate(sizes):
-        stop = cursor.pos + size
-        _read_into(cursor, base, out[number * each : number * each + each])
+    for number, nbytes in enumerate(sizes):
+        stop = cursor.pos + nbytes
+        _read_into(cursor, base, out[number * size : number * size + size])
         _check_stop(cursor, stop)
     return out
 
@@ -281,15 +291,13 @@ def _check_stop(cursor: Cursor, stop: int) -> None:
 
 def _read_into(cursor: Cursor, base: int, out: Array) -> None:
     form, dtype = cursor.u8(), out.dtype
-    if form == DataForm.INTS:
-        _check_form(cursor, dtype, out.size, form)
-        fill_ints(cursor, out)
-    elif form == DataForm.FLOATS:
-        _check_form(cursor, dtype, out.size, form)
-        fill_floats(cursor, out)
-    else:
+    fill = _FILLS.get(form)
+    if fill is None:
         part = _read_form(cursor, base, dtype, out.size, form)
         out[:] = part if isinstance(part, np.ndarray) else np.frombuffer(part, dtype)
+    else:
+        _check_form(cursor, dtype, out.size, form)
+        fill(cursor, out)
 
 
 def read_part(
@@ -351,6 +359,8 @@ _BLOCKS: Final[dict[int, Callable[[Cursor, Dtype, int], Array]]] = {
     DataForm.FLOATS: lambda cursor, dtype, count: read_floats(cursor, count).astype(dtype, copy=False),
     DataForm.BITS: lambda cursor, dtype, count: read_bits(cursor, count),
 }
+
+_FILLS: Final[dict[int, Callable[[Cursor, Array], None]]] = {DataForm.INTS: fill_ints, DataForm.FLOATS: fill_floats}
 
 
 def _marks_absent(dtype: Any) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from npser.blocks.bits import read_bit_list
 from npser.blocks.choose import write_bits, write_ints
 from npser.blocks.ints import read_int_list
+from npser.blocks.pages import LARGE_PAGE, empty
 from npser.columns.arraydata import read_data, read_part, read_strings, write_data, write_strings
 from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.columns.rawitems import find_flaw
@@ -181,15 +182,26 @@ class Cutter(NamedTuple):
 
 
 def _fresh(form: Form, raw: Buffer, offset: int) -> Array:
-    if isinstance(raw, np.ndarray) and raw.flags.owndata and raw.size == form.size and form.order == "C":
-        raw.resize(form.shape, refcheck=False)  # all of a new array: it only lacks its shape
-        return raw
+    if isinstance(raw, np.ndarray) and raw.size == form.size and form.order == "C":
+        if raw.nbytes >= LARGE_PAGE:  # all of a new array: it only lacks its shape
+            return raw.reshape(form.shape)
+        if raw.flags.owndata:
+            raw.resize(form.shape, refcheck=False)
+            return raw
     if form.size and form.dtype.itemsize and form.dtype.names is None:
-        return np.ndarray(form.shape, form.dtype, raw, offset, order=form.order).copy(form.order)
+        return _copy(np.ndarray(form.shape, form.dtype, raw, offset, order=form.order), form.order)
     out: Array = np.ndarray(form.shape, form.dtype, order=form.order)
     nbytes = form.size * form.dtype.itemsize
     if nbytes:  # as plain bytes, for the sake of those between the fields
         _in_order(out, form.order).view("u1")[:] = np.frombuffer(raw, "u1", nbytes, offset)
+    return out
+
+
+def _copy(array: Array, order: Order) -> Array:
+    if array.nbytes < LARGE_PAGE:
+        return array.copy(order)
+    out: Array = empty(array.size, array.dtype).reshape(array.shape, order=order)
+    out[...] = array
     return out
 
 

@@ -1,0 +1,95 @@
+"""What the constants of reading large arrays rest on: run `python benchmarks/thresholds_frames.py [sweep]`.
+
+Strategy: `fresh` gives freed memory back to the system before each call, as for what is read once, and the clock then
+counts the pages that are touched; `again` decodes into memory that was there. Milliseconds, best of several.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import perf_counter_ns
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.thresholds import I64, RNG, run
+from npser.blocks import filling, flat_ints, ints, packing, pages
+from npser.blocks.cursor import Cursor
+from npser.blocks.sink import Sink
+
+TURNS = 7
+N = 336_776 * 9
+WIDTHS = (5, 12, 21, 40)
+
+
+def give_back() -> None:
+    """Give freed memory back to the system, as far as the C library can."""
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def best(call: Callable[[], object], before: Callable[[], object]) -> float:
+    """The fastest of some calls, in milliseconds."""
+    taken = []
+    for _ in range(TURNS):
+        before()
+        start = perf_counter_ns()
+        made = call()
+        taken.append(perf_counter_ns() - start)
+        del made
+    return min(taken) / 1e6
+
+
+def _filled(data: memoryview, make: Callable[[], I64]) -> I64:
+    out = make()
+    filling.fill_ints(Cursor(data), out)
+    return out
+
+
+def sweep_chunks() -> None:
+    """Values unpacked at a time, for 3 million of each width: packing.CHUNK_GROUPS."""
+    print(f"\n{'values':>8}" + "".join(f"{f'{width} bits':>18}" for width in WIDTHS) + "   fresh, again")
+    blocks = {}
+    for width in WIDTHS:
+        sink = Sink()
+        ints.write_frame(sink, RNG.integers(0, 1 << width, N), 0, width)
+        blocks[width] = memoryview(bytes(sink.out))
+    there = np.empty(N, "<i8")
+    for bits in range(13, 19):
+        packing.CHUNK_GROUPS = (1 << bits) // packing.GROUP
+        packing.CHUNK = flat_ints.CHUNK = filling.CHUNK = 1 << bits  # type: ignore[misc]
+        packing.Scratch._spare.clear()
+        row = []
+        for block in blocks.values():
+            row.append(best(partial(_filled, block, partial(pages.empty, N, "<i8")), give_back))
+            row.append(best(partial(_filled, block, lambda: there), gc.collect))
+        print(f"{1 << bits:8}" + "".join(f"{cell:9.2f}" for cell in row))
+
+
+def _written(make: Callable[[int, str], I64], nbytes: int) -> I64:
+    out = make(nbytes, "u1")
+    out.fill(1)
+    return out
+
+
+def sweep_pages() -> None:
+    """Memory asked for and written to once, by numpy and by pages.empty: pages.LARGE_PAGE, pages.ASKED."""
+    print(f"\n{'MB':>8}{'numpy':>9}{'pages':>9}")
+    halves = (1, 2, 3, 4, 5, 6, 8, 11, 16, 32, 48, 128)
+    # first all of numpy's, from small to large: what was asked for in large pages once may stay so
+    rows = [
+        [best(partial(_written, make, half << 19), give_back) for half in halves] for make in (np.empty, pages.empty)
+    ]
+    for half, *cells in zip(halves, *rows, strict=True):
+        print(f"{half / 2:8}" + "".join(f"{cell:9.3f}" for cell in cells))
+
+
+if __name__ == "__main__":
+    run((sweep_chunks, sweep_pages), sys.argv[1:])
