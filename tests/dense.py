@@ -56,6 +56,8 @@ class Unit(NamedTuple):
         The kinds of the other slots; where the node is not single, `kinds` stand before them.
     depth : int
         Containers that stand one within the other.
+    pooled : bytes
+        What `columns` take out of the pool.
     """
 
     shape: bytes
@@ -63,6 +65,7 @@ class Unit(NamedTuple):
     small: bytes = b""
     columns: bytes = b""
     depth: int = 1
+    pooled: bytes = b""
 
 
 def uvarint(value: int) -> bytes:
@@ -158,7 +161,7 @@ CHAINS: Final[dict[str, Unit]] = {
     "chain of lists": Unit(NODE["LIST"] * DEEP + LEAF, U8, b"\0", U8 * (DEEP - 1) + NONE, DEEP),
     "chain of sets": Unit(NODE["SET"] * DEEP + LEAF, U8, b"\0", U8 * (DEEP - 1) + NONE, DEEP),
     "chain of dicts": Unit((NODE["DICT"] + NOTHING) * DEEP + NOTHING, U8, b"\0", U8 * (DEEP - 1), DEEP),
-    "chain of unions": Unit((NODE["UNION"] + b"\2" + NOTHING) * DEEP + LEAF, U8, b"\1", U8 * (DEEP - 1) + NONE, 1),
+    "chain of unions": Unit((NODE["UNION"] + b"\2" + NOTHING) * DEEP + LEAF, U8, b"\1", U8 * (DEEP - 1) + NONE, 1, b"\1" * (DEEP - 1)),
 }  # fmt: skip
 """Nodes that hold one of their own kind."""
 
@@ -177,7 +180,7 @@ def row(units: list[Unit], times: int, tag: str = "LIST_ROW") -> bytes:
     kinds = FIRST.kinds + b"".join(unit.kinds for unit in units) * times
     columns = b"".join(unit.columns for unit in units) * times
     small = b"".join(unit.small for unit in units) * times
-    return _payload(shape, kinds, columns, small, pooled_of(units, n=1, single=True) * times)
+    return _payload(shape, kinds, columns, small, b"".join(unit.pooled for unit in units) * times)
 
 
 def rows(units: list[Unit], times: int, n: int) -> bytes:
@@ -186,7 +189,7 @@ def rows(units: list[Unit], times: int, n: int) -> bytes:
     shape = NODE["LIST"] + NODE["TUPLE_ROW"] + uvarint(count) + FIRST.shape
     shape += b"".join(unit.shape for unit in units) * times
     kinds = FIRST.kinds + b"".join(in_order(unit) for unit in units) * times
-    small = b"".join(unit.small for unit in units) * n * times
+    small = b"".join(unit.small + unit.pooled for unit in units) * n * times
     return _payload(shape, U8, kinds, bytes([n]), small)
 
 
@@ -195,11 +198,6 @@ def in_order(unit: Unit) -> bytes:
     if unit is UNITS["object array"]:
         return unit.kinds[:1] + unit.columns[:1] + unit.kinds[1:] + unit.columns[1:]
     return unit.kinds + unit.columns
-
-
-def pooled_of(units: list[Unit], n: int, *, single: bool) -> bytes:
-    """What their columns take out of the pool; in chains every length is 0, so there are none of the others."""
-    return b""
 
 
 def taking_turns() -> Iterator[tuple[str, list[Unit]]]:
@@ -224,7 +222,7 @@ def payloads() -> Iterator[tuple[str, Callable[[int], bytes]]]:
         yield f"{what}", lambda nbytes, units=units: _sized(lambda times: row(units, times), nbytes)
         yield f"preserved {what}", lambda nbytes, units=units: _preserved(_sized(lambda times: row(units, times), nbytes))
         yield f"over none: {what}", lambda nbytes, units=units: _sized(lambda times: rows(units, times, 0), nbytes)
-        if not any(unit.depth > 250 and unit.columns for unit in units):
+        if not any(unit.depth == DEEP and unit.columns for unit in units):
             yield f"over one: {what}", lambda nbytes, units=units: _sized(lambda times: rows(units, times, 1), nbytes)
 
 

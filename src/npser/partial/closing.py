@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npser.shapes.leaves import LeafRun
+from npser.shapes.ordered import close_in_order
 
 if TYPE_CHECKING:
     from npser.shapes.node import Builder, Node, Program
@@ -56,4 +57,7 @@ def close_all(nodes: list[Node], b: Builder, frames: list[tuple[int, Any]]) -> A
 
 def close_tapped(program: Program, b: Builder, frames: list[tuple[int, Any]]) -> Any:
     """The same for a whole program."""
-    return close_all(program.nodes, b, frames)
+    if not program.ordered:
+        return close_all(program.nodes, b, frames)
+    opened = zip(program.nodes, frames, strict=True)
+    return close_in_order(program, b, ((node, n, frame) for node, (n, frame) in opened))

@@ -33,7 +33,6 @@ from npser.shapes.chains import break_chains, refuse_chains
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.leaves import LeafRun, Nothing, kept
 from npser.shapes.node import Builder, Program
-from npser.shapes.ordered import close_in_order
 from npser.shapes.patterns import open_patterns, spread
 from npser.shapes.sequences import Sequences, open_lengths
 from npser.tags import FloatCode, Kind
@@ -313,7 +312,7 @@ class Parts:
                 else:  # a REFERENCE has found its objects
                     tap.found = frames[number][1]
         tapped = Program(nodes, program.singles, program.columns, preserve=program.preserve, references=True)
-        self._close(frames, lambda: (close_in_order if tapped.ordered else close_tapped)(tapped, b, frames))
+        self._close(frames, lambda: close_tapped(tapped, b, frames))
         for number, tap in taps.items():
             node = self.nodes[number]
             if not node.children:  # they are all there now

@@ -1,12 +1,14 @@
 """Shape and slots -> value: the table of nodes and the two loops.
 
 Strategy: a shape that was seen before is looked up by its bytes. A new one of the common sort is read by its outline,
-without nodes; see `cold`. Else one loop opens all nodes in pre-order, one closes them in reverse; see `node`. A shape
-that keeps coming back gets both loops as one function; see `hot`.
+without nodes; see `cold`. Else one loop opens all nodes in pre-order, one closes them in reverse; see `node`. Where
+there are more nodes than any honest shape has, each is closed as soon as it may be, and forgotten; see `ordered`. A
+shape that keeps coming back gets both loops as one function; see `hot`.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +27,7 @@ from npser.shapes.hot import UNREAD, compile_reader, may_be_hot
 from npser.shapes.leaves import LeafRun, Nothing, Reference, Union
 from npser.shapes.maps import Maps
 from npser.shapes.ndarrays import Arrays, ObjectArrays
-from npser.shapes.node import Builder, Program, read_shape
+from npser.shapes.node import Builder, Facts, Program, each_node, read_shape
 from npser.shapes.ordered import close_in_order
 from npser.shapes.outline import outline_of
 from npser.shapes.records import NamedTuples, Records, VariedRecords
@@ -35,7 +37,7 @@ from npser.shapes.tables import Tables, VariedTables
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from npser.blocks.cursor import Cursor
     from npser.columns.slotreader import SlotReader
@@ -74,6 +76,11 @@ PARSERS: Final[dict[int, Callable[[int, ShapeReader], Node]]] = {
 }
 """Tag -> who reads the node; total but for LEAF, of which several are one node, and for PRESERVE, which is none."""
 
+MAX_KEPT = 1 << 15
+"""Shapes with more nodes than this are read again for each walk, and none is kept: a node takes up to 700 bytes while
+a value is built, which is more than 64 for each byte of a shape, and the 16 MB beyond these pay for so many. Documents
+of megabytes have a few hundred."""
+
 HOT_AFTER = 64
 """Meetings after which a shape is compiled. It pays back up to three times as many meetings later, and mostly
 after half as many, so that no payload can make reading cost much more than twice as much;
@@ -99,13 +106,15 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
     """
     program = SHAPES.find(data, depth)
     if program is None:
-        outline = outline_of(data, depth, PARSERS)
+        dense = len(data) > MAX_KEPT and len(data.translate(None, _NO_TAGS)) > MAX_KEPT
+        outline = None if dense else outline_of(data, depth, PARSERS)
         try:
             if outline is None:
-                program = _read_shape(data, depth)
+                program = _measure(data, depth) if dense else _read_shape(data, depth)
             else:
-                nodes = partial(_read_nodes, data, depth)
-                program = Program(None, outline.singles, outline.columns, outline=outline, read_nodes=nodes)
+                nodes = partial(_each_node, data, depth)
+                size = 3 * len(outline.steps) + 2
+                program = Program(None, outline.singles, outline.columns, size=size, outline=outline, read=nodes)
         except DecodeError as error:
             error.pos = pos + (error.pos or 0)
             raise
@@ -113,19 +122,38 @@ def load_shape(data: bytes, pos: int, depth: int) -> Program:
     return program
 
 
-def _read_nodes(data: bytes, depth: int) -> list[Node]:
-    """The nodes of a shape that has an outline, and so nothing that could be wrong."""
-    return _read_shape(data, depth).nodes
-
-
 def _read_shape(data: bytes, depth: int) -> Program:
     program = read_shape(data, PARSERS, LeafRun, depth)
     if _BUILT in data:  # perhaps as a node
-        keep_states(program.nodes)
+        deque(keep_states(program.nodes), maxlen=0)
     return program
 
 
+def _measure(data: bytes, depth: int) -> Program:
+    """The program of a shape that has too many nodes to keep them."""
+    facts = Facts()
+    deque(each_node(data, PARSERS, LeafRun, depth, facts), maxlen=0)
+    return Program(
+        None,
+        facts.singles,
+        facts.columns,
+        preserve=facts.preserve,
+        references=facts.references,
+        chains=facts.chains,
+        hashes=facts.hashes,
+        size=facts.nodes,
+        read=partial(_each_node, data, depth),
+    )
+
+
+def _each_node(data: bytes, depth: int) -> Iterator[Node]:
+    """The nodes of a shape that was read before, and so has nothing that could be wrong."""
+    nodes = each_node(data, PARSERS, LeafRun, depth, Facts())
+    return keep_states(nodes) if _BUILT in data else nodes
+
+
 _BUILT: Final = bytes((Tag.BUILT,))
+_NO_TAGS: Final = bytes({*range(256)} - {*Tag} | {Tag.LEAF})
 
 
 def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
@@ -234,52 +262,69 @@ def _run_loops(
 
 
 def _open_and_close(program: Program, b: Builder) -> Any:
-    nodes = program.nodes
-    frames: list[tuple[int, Any]] = []
+    opened: Any = _opened(program, b)
+    paused = program.dense
     try:
-        counts = b.counts
-        for node in nodes:
-            if node.single:
-                frames.append((1, node.open(b, 1)))
-                continue
-            n = counts.pop()
-            if node.width > 1:
-                del counts[1 - node.width :]
-            if n > FREE_ITEMS and node.container and not node.slots:
-                b.charge(n)
-            frames.append((n, node.open(b, n)))
-        b.slots.close()
-        close_all = close_in_order if program.ordered else _close_all
-        if sum([n for n, _ in frames]) < WORTH_PAUSING:
-            value = close_all(program, b, frames)
-        else:
+        if not program.dense:
+            opened = list(opened)
+            b.slots.close()
+            paused = sum([n for _, n, _ in opened]) >= WORTH_PAUSING
+        if paused:
             pause()
-            try:
-                value = close_all(program, b, frames)
-            finally:
+        try:
+            value = (close_in_order if program.dense or program.ordered else _close_all)(program, b, opened)
+        finally:
+            if paused:
                 resume()
+        if program.dense:
+            b.slots.close()
     except DecodeError as error:
-        if error.path is None:
-            at = len(frames)  # the node being opened or closed; beyond the last one, it was none of them
-            error.path = program.path(nodes[at], error.item) if at < len(nodes) else "$"
+        error.path = error.path or "$"
         raise
     except MemoryError as error:
         raise LimitError("the payload asks for more memory than there is") from error
     return value
 
 
-def _close_all(program: Program, b: Builder, frames: list[tuple[int, Any]]) -> Any:
+def _opened(program: Program, b: Builder) -> Iterator[tuple[Node, int, Any]]:
+    """Each node in pre-order, over how many instances it is, and what its `open` gave."""
+    counts = b.counts
+    node: Node | None = None
+    try:
+        for node in program.walk():
+            if node.single:
+                yield node, 1, node.open(b, 1)
+                continue
+            n = counts.pop()
+            if node.width > 1:
+                del counts[1 - node.width :]
+            if n > FREE_ITEMS and node.container and not node.slots:
+                b.charge(n)
+            yield node, n, node.open(b, n)
+    except DecodeError as error:
+        if error.path is None and node is not None:
+            error.path = program.path(node, error.item)
+        raise
+
+
+def _close_all(program: Program, b: Builder, opened: list[tuple[Node, int, Any]]) -> Any:
     done: list[Any] = []  # a stack: columns, or values of what is single; the first child of the next container on top
-    for node in reversed(program.nodes):
-        n, frame = frames.pop()
-        children = node.children
-        if children:
-            own = done[: -children - 1 : -1]
-            del done[-children:]
-        elif type(node) is LeafRun:
-            done += frame[::-1]
-            continue
-        else:
-            own = []
-        done.append(node.close_single(b, frame, own) if node.single else node.close(b, n, frame, own))
+    node: Node | None = None
+    try:
+        while opened:
+            node, n, frame = opened.pop()
+            children = node.children
+            if children:
+                own = done[: -children - 1 : -1]
+                del done[-children:]
+            elif type(node) is LeafRun:
+                done += frame[::-1]
+                continue
+            else:
+                own = []
+            done.append(node.close_single(b, frame, own) if node.single else node.close(b, n, frame, own))
+    except DecodeError as error:
+        if error.path is None and node is not None:
+            error.path = program.path(node, error.item)
+        raise
     return done[0]

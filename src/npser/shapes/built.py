@@ -24,7 +24,7 @@ from npser.types.registry import registration_of
 from npser.types.schema import schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from npser.shapes.column import Column
     from npser.shapes.gate import Stored
@@ -89,16 +89,19 @@ class Built(Node):
         return STEP
 
 
-def keep_states(nodes: list[Node]) -> None:
-    """Let no option say what lists inside of states come as: a class gets back what it gave."""
-    inside: set[Node] = set()
+def keep_states(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The same nodes, where no option says what lists inside of states come as: a class gets back what it gave."""
+    left = 0  # nodes that are still to come inside of a state
     for node in nodes:
-        if type(node.parent) is Built or node.parent in inside:
-            inside.add(node)
+        if left:
+            left += node.children - node.width
             if isinstance(node, Sequences):
                 node.makes_lists = False
             elif isinstance(node, Rows):
                 node.kept = True
+        elif type(node) is Built:
+            left = node.children
+        yield node
 
 
 def build_objects(b: Builder, cls: type, version: int, states: Iterable[Any]) -> list[Any]:

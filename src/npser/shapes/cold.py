@@ -24,7 +24,7 @@ from npser.columns.slotreader import LISTS as READ_LISTS
 from npser.columns.slots import Singles, read_leaves
 from npser.shapes import outline as steps
 from npser.shapes.collector import pause, resume
-from npser.shapes.hot import PAUSED_BYTES, UNREAD, read_lone
+from npser.shapes.hot import PAUSED_BYTES, UNREAD, lone_form, read_lone
 from npser.shapes.node import Builder
 from npser.shapes.sequences import cut
 
@@ -248,7 +248,7 @@ def read_alone(program: Program, buf: memoryview, pos: int, kinds: bytes, policy
         `UNREAD` where the payload is of another sort, or not as it should be: the usual way will tell.
     """
     try:
-        numbers, texts, _ = read_lone(buf, pos, kinds, budget)
+        numbers, texts, _ = read_lone(buf, pos, lone_form(kinds), budget)
         number = iter(numbers)
         sources: list[Iterator[Any]] = [
             _NONES, _FALSES, _TRUES, number, number, number, number, number, iter(texts)

@@ -115,7 +115,7 @@ class Union(Node):
 
     def close(self, b: Builder, n: int, frame: list[int], columns: list[Any]) -> Any:
         """Each instance is the next one of its child."""
-        parts = [iter(column) for column in columns]
+        parts = {code: iter(columns[code]) for code in set(frame)}  # of many children most may have no instance
         return list(map(next, map(parts.__getitem__, frame)))
 
 

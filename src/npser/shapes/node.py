@@ -21,13 +21,17 @@ from npser.shapes.program import Program
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from npser.columns.slotreader import SlotReader
     from npser.columns.slots import Singles
     from npser.shapes.policy import Policy
 
-__all__ = ["Builder", "Node", "Program", "ShapeReader", "read_shape"]
+__all__ = ["MAX_RUN", "Builder", "Facts", "Node", "Program", "ShapeReader", "each_node", "read_shape"]
+
+MAX_RUN = 64
+"""Leaves that are looked for at a time, so that looking for them costs no more than there are;
+benchmarks/thresholds_shapes.py::sweep_run."""
 
 _T = TypeVar("_T")
 
@@ -212,13 +216,34 @@ class ShapeReader:
         return known[number]
 
 
-def read_shape(
+class Facts:
+    """What is known of a shape when all of its nodes were read.
+
+    Attributes
+    ----------
+    nodes : int
+        How many they are.
+    singles, columns : int
+        How many slots of each sort it has.
+    preserve, references, chains, hashes : bool
+        See `Program`; `hashes` says whether any of its nodes hashes.
+    """
+
+    __slots__ = ("chains", "columns", "hashes", "nodes", "preserve", "references", "singles")
+
+    def __init__(self) -> None:
+        self.nodes = self.singles = self.columns = 0
+        self.preserve = self.references = self.chains = self.hashes = False
+
+
+def each_node(
     data: bytes,
     parsers: Mapping[int, Callable[[int, ShapeReader], Node]],
     leaves: Callable[[int], Node],
     depth: int,
-) -> Program:
-    """Read a shape that fills `data` exactly.
+    facts: Facts,
+) -> Iterator[Node]:
+    """The nodes of a shape that fills `data` exactly, in pre-order; nothing holds them but the nodes inside of them.
 
     Parameters
     ----------
@@ -228,6 +253,8 @@ def read_shape(
         Gives the node of k leaves side by side.
     depth : int
         Containers within containers; a deeper shape is a LimitError.
+    facts : Facts
+        Complete when the last node was given.
     """
     cursor = Cursor(memoryview(data))
     reader = ShapeReader(cursor)
@@ -235,11 +262,10 @@ def read_shape(
     preserve = data[:1] == _PRESERVE
     if preserve:
         pos = 1
-    nodes: list[Node] = []
     above: list[tuple[Node | None, int, int, bool]] = []  # parent, children read, containers above, single
-    references = chained = False
+    references = chained = hashes = False
     parent: Node | None = None
-    edge = level = singles = columns = 0
+    edge = level = singles = columns = nodes = 0
     single = True
     while True:
         if pos >= end:
@@ -249,8 +275,7 @@ def read_shape(
         if tag == _LEAF:
             run = 1
             if parent is not None and parent.passes:
-                rest = data[pos : pos + parent.children - edge - 1]
-                run += len(rest) - len(rest.lstrip(_LEAVES))
+                run += _leaves_at(data, pos, parent.children - edge - 1)
                 pos += run - 1
             node = leaves(run)
         else:
@@ -264,6 +289,7 @@ def read_shape(
                 reader.count(node.children)  # raises
             references = references or tag == _REFERENCE
             chained = chained or tag == _OBJECT_ARRAY or (preserve and tag in _RECURSIVE)
+            hashes = hashes or node.hashes
             if node.container and level >= depth:
                 raise LimitError(
                     f"more than {depth} containers within each other; "
@@ -273,7 +299,7 @@ def read_shape(
         node.parent = parent
         node.edge = edge
         node.single = single
-        nodes.append(node)
+        nodes += 1
         if single:
             singles += node.slots
             columns += node.more
@@ -285,7 +311,9 @@ def read_shape(
             parent, edge = node, 0
             level += node.container
             single = single and node.passes
+            yield node
             continue
+        yield node
         while parent is not None and edge == parent.children:
             parent, edge, level, single = above.pop()
         if parent is None:
@@ -293,8 +321,42 @@ def read_shape(
     if pos < end:
         cursor.pos = pos
         raise cursor.fail(f"{cursor.left} bytes behind the end of the shape")
-    chains = references and chained
-    return Program(nodes, singles, columns, preserve=preserve, references=references, chains=chains)
+    facts.nodes, facts.singles, facts.columns = nodes, singles, columns
+    facts.preserve, facts.references, facts.hashes = preserve, references, hashes
+    facts.chains = references and chained
+
+
+def read_shape(
+    data: bytes,
+    parsers: Mapping[int, Callable[[int, ShapeReader], Node]],
+    leaves: Callable[[int], Node],
+    depth: int,
+) -> Program:
+    """The program of a shape, with all its nodes; see `each_node`."""
+    facts = Facts()
+    nodes = list(each_node(data, parsers, leaves, depth, facts))
+    return Program(
+        nodes,
+        facts.singles,
+        facts.columns,
+        preserve=facts.preserve,
+        references=facts.references,
+        chains=facts.chains,
+    )
+
+
+def _leaves_at(data: bytes, pos: int, most: int) -> int:
+    """How many leaves stand there side by side; looking costs no more than there are, and `MAX_RUN`."""
+    found, size = 0, MAX_RUN
+    while most:
+        part = data[pos + found : pos + found + min(size, most)]
+        met = len(part) - len(part.lstrip(_LEAVES))
+        found += met
+        most -= met
+        if met < size:
+            break
+        size *= 2
+    return found
 
 
 _LEAF, _REFERENCE, _OBJECT_ARRAY = int(Tag.LEAF), int(Tag.REFERENCE), int(Tag.OBJECT_ARRAY)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from npser.blocks.cursor import Cursor
 from npser.shapes.generated import build_lists
 from npser.shapes.keysets import KEY_SETS, KeySet
-from npser.shapes.node import ShapeReader
+from npser.shapes.node import MAX_RUN, ShapeReader
 from npser.tags import Node as Tag
 
 if TYPE_CHECKING:
@@ -74,10 +74,6 @@ OPEN = 13
 """Any other node, through its `open`; its children follow."""
 CLOSE = 14
 """Such a node, through its `close`."""
-
-MAX_RUN = 64
-"""Leaves that are looked for at a time, so that looking for them costs no more than there are;
-benchmarks/thresholds_shapes.py::sweep_run."""
 
 _ZERO: Final = bytes((Tag.LEAF,))
 _LEAF, _NOTHING, _LIST, _TUPLE = int(Tag.LEAF), int(Tag.NOTHING), int(Tag.LIST), int(Tag.TUPLE)

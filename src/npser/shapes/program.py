@@ -1,7 +1,8 @@
 """A whole shape, and what is remembered of it.
 
 Strategy: a shape that has an outline is a list of steps, and gets its nodes only when somebody asks for them: a reader
-that is generated, a view, an error that says where in the value it happened.
+that is generated, a view, an error that says where in the value it happened. One that is denser than any honest one is
+read again for each walk, so that a byte of it never becomes a node that stays.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from npser.shapes.exactreader import ExactReader
     from npser.shapes.hot import Reader
@@ -25,12 +26,14 @@ class Program:
     Parameters
     ----------
     nodes : list of Node, or None
-        None with an `outline`, and `read_nodes` gives them when somebody asks.
+        None where `read` gives them anew each time that it is called.
 
     Attributes
     ----------
     outline : Outline or None
         How values are built without nodes; see `outline`.
+    dense : bool
+        Whether there are so many nodes that none is kept that is not needed.
     size : int
         How many nodes there are, or would be at most.
     singles, columns : int
@@ -49,9 +52,10 @@ class Program:
 
     __slots__ = (
         "_nodes",
-        "_read_nodes",
+        "_read",
         "chains",
         "columns",
+        "dense",
         "exact",
         "meetings",
         "ordered",
@@ -72,13 +76,16 @@ class Program:
         preserve: bool = False,
         references: bool = False,
         chains: bool = False,
+        hashes: bool | None = None,
+        size: int = 0,
         outline: Outline | None = None,
-        read_nodes: Callable[[], list[Node]] | None = None,
+        read: Callable[[], Iterable[Node]] | None = None,
     ) -> None:
         self._nodes = nodes
-        self._read_nodes = read_nodes
+        self._read = read
         self.outline = outline
-        self.size = len(self.nodes) if outline is None else 3 * len(outline.steps) + 2
+        self.dense = nodes is None and outline is None
+        self.size = size or len(self.nodes)
         self.singles = singles
         self.columns = columns
         self.meetings: dict[bytes, int] = {}
@@ -87,18 +94,24 @@ class Program:
         self.preserve = preserve
         self.references = references
         self.chains = chains
-        self.ordered = references and any(node.hashes for node in self.nodes)
+        self.ordered = references and (any(node.hashes for node in self.nodes) if hashes is None else hashes)
 
     @property
     def nodes(self) -> list[Node]:
         """The nodes in pre-order."""
-        if self._nodes is None and self._read_nodes is not None:
-            self._nodes = self._read_nodes()
-        return self._nodes or []
+        if self._nodes is None:
+            self._nodes = list(self.walk())
+        return self._nodes
+
+    def walk(self) -> Iterable[Node]:
+        """The same for a single pass, and they are not kept."""
+        if self._nodes is None and self._read is not None:
+            return self._read()
+        return self._nodes or ()
 
     def path_of_single(self, number: int) -> str:
         """Where in the value a single slot stands."""
-        for node in self.nodes:
+        for node in self.walk():
             if node.single:
                 if number < node.slots:
                     return self.path(node, number if node.width > 1 else 0)

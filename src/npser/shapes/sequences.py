@@ -9,7 +9,7 @@ the rows of a database cursor are a table without names.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -22,6 +22,7 @@ from npser.shapes.distinct import MIN_COPIED, find_copies
 from npser.shapes.generated import build_lists
 from npser.shapes.node import Node
 from npser.shapes.tracking import allocate, fill, fill_late
+from npser.shapes.widerows import zip_columns
 from npser.tags import Node as Tag
 from npser.types.placeholder import kinds_of
 
@@ -225,7 +226,10 @@ class Rows(Node):
 
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
         """Zip the children's columns."""
-        rows = zip(*columns, strict=True)
+        return self.close_rows(b, frame, zip_columns(columns, n))
+
+    def close_rows(self, b: Builder, frame: Any, rows: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """The same out of rows."""
         make = _FROM_ROWS.get(self.tag)
         if make is not None:
             return make(rows)
@@ -236,9 +240,11 @@ class Rows(Node):
 
     def close_single(self, b: Builder, frame: Any, values: list[Any]) -> Any:
         """The one row."""
-        if self.tag == Tag.TUPLE_ROW:
-            return tuple(values)
-        return super().close_single(b, frame, values)
+        if self.tag != Tag.LIST_ROW:
+            return tuple(values) if self.tag == Tag.TUPLE_ROW else slice(*values)
+        if b.policy.numbers == "array" and not b.preserve and not self.kept:
+            return as_numbers(values)
+        return fill(self.tag, frame, [values])[0]
 
     def step(self, edge: int) -> str:
         """One position."""
@@ -297,24 +303,37 @@ def place_lists(w: ShapeWriter, column: Column) -> None:
             w.push(copies.items, depth, column, in_lists(copies.lengths))
             return
     if 1 < m <= MAX_ROW and (n > 1 or m <= MAX_SINGLE_ROW):
-        positions = rows_of(items, m) if lengths.count(m) == n else None
+        positions = rows_of(items, m)[0] if lengths.count(m) == n else None
         if positions is not None:
             _place_rows(w, column, Tag.LIST_ROW, positions, depth)
             return
     _place_flat(w, column, Tag.LIST, lengths, items, depth)
 
 
-def rows_of(items: list[Any], m: int) -> list[Sequence[Any]] | None:
+def rows_of(items: list[Any], m: int) -> tuple[list[Sequence[Any]] | None, set[Hashable]]:
     """The items of lists of length m, position by position, if that makes them more uniform than all together.
 
-    >>> rows_of([1, "a", 2, "b"], 2), rows_of([1, "a", "b", 2], 2)
+    Returns
+    -------
+    list of m sequences, or None
+    set
+        `kinds_of` all items.
+
+    >>> rows_of([1, "a", 2, "b"], 2)[0], rows_of([1, "a", "b", 2], 2)[0]
     ([[1, 2], ['a', 'b']], None)
     """
     met = kinds_of(items)
     if len(met) == 1:
-        return None
-    positions: list[Sequence[Any]] = [items[position::m] for position in range(m)]
-    return positions if sum(len(kinds_of(values)) for values in positions) < m * len(met) else None
+        return None, met
+    positions: list[Sequence[Any]] = []
+    left = m * len(met)
+    for position in range(m):
+        values = items[position::m]
+        left -= len(kinds_of(values))
+        if left < m - position:  # each of those to come has a kind at least
+            return None, met
+        positions.append(values)
+    return positions, met
 
 
 def place_tuples(w: ShapeWriter, column: Column) -> None:
