@@ -143,16 +143,49 @@ def sweep_quick() -> None:
 
 
 def sweep_chunk_rows() -> None:
-    """MIN_CHUNKED and CHUNK_ROWS: dicts taken apart in chunks of so many."""
+    """MIN_CHUNKED, CHUNK_ROWS and MAX_CELLS: dicts taken apart in chunks of so many, and key by key."""
     print(f"\n{'chunk':>8}   us to take 500, 2,000 and 10,000 dicts of 10 keys apart")
     keys = tuple(f"key {k}" for k in range(10))
     tables_of = [[{key: i + k for k, key in enumerate(keys)} for i in range(n)] for n in (500, 2_000, 10_000)]
-    kept = tables.CHUNK_ROWS, tables.MIN_CHUNKED
+    kept = tables.CHUNK_ROWS, tables.MIN_CHUNKED, tables.MAX_CELLS
+
+    def line(title: object) -> None:
+        figures = [best(lambda rows=rows: list(tables.take_apart(rows, keys) or ())) / 1000 for rows in tables_of]  # type: ignore[misc]
+        print(f"{title!s:>8}" + "".join(f"{figure:10.0f}" for figure in figures))
+
     tables.MIN_CHUNKED = 0
     for tables.CHUNK_ROWS in (32, 64, 128, 256, 512, 1024, 1 << 14):
-        figures = [best(lambda rows=rows: list(tables.columns_of_rows(rows, keys))) / 1000 for rows in tables_of]  # type: ignore[misc]
-        print(f"{tables.CHUNK_ROWS:8}" + "".join(f"{figure:10.0f}" for figure in figures))
-    tables.CHUNK_ROWS, tables.MIN_CHUNKED = kept
+        line(tables.CHUNK_ROWS)
+    tables.CHUNK_ROWS, tables.MAX_CELLS = kept[0], 0
+    line("by key")
+    tables.CHUNK_ROWS, tables.MIN_CHUNKED, tables.MAX_CELLS = kept
+
+
+def sweep_marshalled() -> None:
+    """MIN_MARSHALLED: the keys of so many cells compared by marshal, or one by one."""
+    print(f"\n{'cells':>8}{'marshal':>9}{'compared':>9}   us")
+    keys = tuple(f"key {k}" for k in range(8))
+    kept = tables.MIN_MARSHALLED
+    for n in ROWS:
+        flat = [*keys] * n
+        figures = []
+        for tables.MIN_MARSHALLED in (0, 1 << 30):
+            figures.append(best(lambda flat=flat, n=n: tables.are_named(flat, keys, n)) / 1000)  # type: ignore[misc]
+        tables.MIN_MARSHALLED = kept
+        print(f"{8 * n:8}{figures[0]:9.2f}{figures[1]:9.2f}")
+
+
+def sweep_compared_ints() -> None:
+    """COMPARED_INTS: the narrowest pool of so many ints by their extremes, or by trying."""
+    print(f"\n{'ints':>8}{'extremes':>9}{'tried':>9}   us")
+    kept = pooled.COMPARED_INTS
+    for n in (4, 8, 16, 24, 32, 64, 128):
+        values = [300 + i * 37 % 1000 for i in range(n)]
+        figures = []
+        for pooled.COMPARED_INTS in (1 << 30, 0):
+            figures.append(best(lambda values=values: pooled._put_ints(pooled.PoolWriter().pools, values)) / 1000)  # type: ignore[misc]
+        pooled.COMPARED_INTS = kept
+        print(f"{n:8}{figures[0]:9.2f}{figures[1]:9.2f}")
 
 
 def sweep_rows() -> None:
@@ -303,6 +336,8 @@ SWEEPS = (
     sweep_looked_up,
     sweep_quick,
     sweep_chunk_rows,
+    sweep_marshalled,
+    sweep_compared_ints,
     sweep_collector,
 )
 

@@ -161,6 +161,45 @@ def test_many_rows(n: int, width: int) -> None:
     assert written(odd, write_fields) == written(odd, None)
 
 
+class Name(str):
+    """Equal to the str, and none that may be written."""
+
+    __slots__ = ()
+
+
+def check_odd(value: Any, *, refused: bool) -> None:
+    """Both ways refuse it, or give the same bytes."""
+    if not refused:
+        assert written(value, write_fields) == written(value, None)
+        return
+    for quick in (write_fields, None):
+        with pytest.raises(npser.EncodeError, match="subclass of str"):
+            written(value, quick)
+
+
+@pytest.mark.parametrize("n", [2, 200, MIN_CHUNKED + 1])
+def test_keys_that_are_equal_but_not_the_same(n: int) -> None:
+    rows = [{"".join(("ke", "y")): i, "b": str(i)} for i in range(n)]
+    check(rows)
+    check([*rows[:-1], {"b": "", "key": 0}])
+    for key in (Name("key"), 7, b"key", (1, "key")):
+        for at in (0, n // 2, n - 1):
+            odd = [{key: 1, "b": "x"} if i == at else row for i, row in enumerate(rows)]
+            check_odd(odd, refused=type(key) is Name)
+
+
+@pytest.mark.parametrize("n", [MIN_COPIED, 200])
+def test_lists_of_the_same_strings(n: int) -> None:
+    tags = ["new", "sale", "new"]
+    check([{"tags": tags[:], "b": i} for i in range(n)])
+    check([{"tags": tags, "b": i} for i in range(n)])
+    check([{"tags": ["".join(("ne", "w"))], "b": i} for i in range(n)])
+    for other in (tags[:2], ["new", "sale", 1], ["new", "sale", Name("new")], ["new", ["sale"], "new"], []):
+        for at in (0, n // 2, n // 2 + 1, n - 1):
+            odd = [{"tags": other if i == at else tags[:], "b": i} for i in range(n)]
+            check_odd(odd, refused=Name in map(type, other))
+
+
 @pytest.mark.parametrize("m", [1, 2, MAX_SINGLE_ROW, MAX_SINGLE_ROW + 1, MAX_ROW, MAX_ROW + 1])
 @pytest.mark.parametrize("n", [1, 2, MIN_COPIED])
 def test_rows_of_any_width(n: int, m: int) -> None:

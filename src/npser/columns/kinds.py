@@ -16,7 +16,8 @@ import types
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import compress, repeat
+from itertools import compress, count, repeat
+from operator import is_, is_not
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -55,6 +56,9 @@ FEW_ABSENT = 8
 
 FEW_ABSENT_NUMBERS = 20
 """The same for numbers, which are spread as such if few are absent, and made objects all at once."""
+
+FEW_OTHERS = 16
+"""Where fewer than one item in so many is of another kind, slices between those are faster than a look at each."""
 
 SCATTERED_ITEMS = 64
 """From this many items on, a mixed column is put together kind by kind in an array of objects."""
@@ -122,7 +126,7 @@ def write_column(sink: Sink, values: Sequence[Any], types_met: set[type]) -> Non
     elif len(types_met) == 2 and type(None) in types_met:
         _write_nullable(sink, values)
     else:
-        _write_mixed(sink, values)
+        _write_mixed(sink, values, types_met)
 
 
 def write_array_column(array: NDArray[Any], sink: Sink) -> None:
@@ -130,7 +134,7 @@ def write_array_column(array: NDArray[Any], sink: Sink) -> None:
     _write_array(*_OF_ARRAY[array.dtype.kind], array, sink)
 
 
-def number_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+def number_column(values: proofs.Values) -> tuple[int, Callable[[Sink], None]] | None:
     """A list of numbers -> how many there are, and what writes them as a column.
 
     None if it is too short for this, or has anything but exact ints, small ints and None, floats, or bools.
@@ -145,7 +149,7 @@ def number_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | Non
     return prove(values) if prove else None
 
 
-def _int_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+def _int_column(values: proofs.Values) -> tuple[int, Callable[[Sink], None]] | None:
     found = proofs.optional_ints_of(values)
     if found is None:
         found = proofs.wide_ints_of(values)
@@ -156,12 +160,12 @@ def _int_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
     return found.size, partial(_write_array, Kind.INT, write_ints, found)
 
 
-def _float_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+def _float_column(values: proofs.Values) -> tuple[int, Callable[[Sink], None]] | None:
     found = proofs.floats_of(values)
     return None if found is None else (found.size, partial(_write_array, Kind.FLOAT, write_floats, found))
 
 
-def _bool_column(values: list[Any]) -> tuple[int, Callable[[Sink], None]] | None:
+def _bool_column(values: proofs.Values) -> tuple[int, Callable[[Sink], None]] | None:
     found = proofs.bools_of(values)
     return None if found is None else (found.size, partial(_write_array, Kind.BOOL, write_bits, found))
 
@@ -187,33 +191,59 @@ _PROOFS: Final = {int: _int_column, type(None): _int_column, float: _float_colum
 
 
 def _write_nullable(sink: Sink, values: Sequence[Any]) -> None:
-    present = np.fromiter([value is not None for value in values], np.bool_, len(values))
+    marks = bytes(map(is_not, values, repeat(None)))
+    present = np.frombuffer(marks, np.bool_)
     sink.u8(Kind.NULLABLE)
     write_bits(sink, present)
-    dense = [value for value in values if value is not None]
+    dense = list(compress(values, marks))
     if type(dense[0]) is int:
         scalars.write_sparse_int_column(sink, dense)
     else:
         _write_part(sink, dense, present)
 
 
-def _write_mixed(sink: Sink, values: Sequence[Any]) -> None:
+def _write_mixed(sink: Sink, values: Sequence[Any], types_met: set[type]) -> None:
+    codes: NDArray[np.uint8]
+    kinds: tuple[type, ...]
+    if len(types_met) == 2:
+        (other,) = types_met - {type(values[0])}
+        kinds = (type(values[0]), other)
+        codes = np.frombuffer(bytes(map(is_, map(type, values), repeat(other))), "<u1")
+    else:
+        types = list(map(type, values))
+        kinds = tuple(dict.fromkeys(types))
+        codes = np.frombuffer(bytes(map(dict(zip(kinds, count())).__getitem__, types)), "<u1")
     writers: dict[Writer, int] = {}
-    code_of = {kind: writers.setdefault(WRITERS[kind], len(writers)) for kind in dict.fromkeys(map(type, values))}
+    code_of = [writers.setdefault(WRITERS[kind], len(writers)) for kind in kinds]
     if len(writers) == 1:  # several types that share one kind, as the four paths do
         (writer,) = writers
         writer(sink, values)
         return
-    codes = np.fromiter(map(code_of.__getitem__, map(type, values)), "<i8", len(values))
+    if len(writers) < len(kinds):
+        codes = np.array(code_of, "<u1")[codes]
     sink.u8(Kind.MIXED)
     sink.u8(len(writers))
-    write_ints(sink, codes)
+    write_ints(sink, codes.astype("<i8"))
     for writer, code in writers.items():
         if writer is scalars.write_nones:
             sink.u8(Kind.NONE)  # each None has its code already, so none is free
         else:
             there = codes == code
-            _write_part(sink, list(compress(values, there.tolist())), there)
+            _write_part(sink, _those(values, there), there)
+
+
+def _those(values: Sequence[Any], there: NDArray[np.bool_]) -> list[Any]:
+    """The values that are there."""
+    others = np.flatnonzero(~there).tolist()
+    if len(others) * FEW_OTHERS > len(values):
+        return list(compress(values, there.tobytes()))
+    part: list[Any] = []
+    start = 0
+    for index in others:
+        part += values[start:index]
+        start = index + 1
+    part += values[start:]
+    return part
 
 
 def _write_part(sink: Sink, part: list[Any], there: NDArray[np.bool_]) -> None:

@@ -38,6 +38,9 @@ MAX_CODED = 255
 MIXED_ITEMS = 8
 """Columns of several kinds up to this long are taken from the pools item by item."""
 
+COMPARED_INTS = 24
+"""Of more ints than this, the extremes are not looked for; benchmarks/thresholds_shapes.py::sweep_compared_ints."""
+
 BOOL_ITEMS = 128
 """Bools up to this many are a byte each; more are bits in a body."""
 
@@ -46,6 +49,9 @@ DOUBLE_ITEMS = 16
 
 MAX_DIGITS = 4
 """Powers of ten that are tried for doubles: prices, percentages, coordinates of a short table."""
+
+SAMPLED_DOUBLES = 4
+"""So many doubles are tried before all of them are."""
 
 MAX_DECIMAL = 1e9
 SURELY_DECIMAL: Final = MAX_DECIMAL / 2
@@ -213,8 +219,11 @@ def _put_ints(pools: Pools, values: Sequence[int]) -> int | None:
 def _narrowest_of(values: Sequence[int], least: int) -> int | None:
     """The narrowest pool from `least` on that holds all ints; None if not even that of int64 does.
 
-    It is that of the first and the last one, or a wider one. Trying is quicker than to look for the extremes.
+    It is that of the first and the last one, or a wider one: of many, trying is quicker than to look for the extremes.
     """
+    if len(values) <= COMPARED_INTS:
+        of_all = narrowest(min(values), max(values))
+        return None if of_all is None else max(of_all, least)
     first, last = values[0], values[-1]
     of_first, of_last = narrowest(first, first), narrowest(last, last)
     if of_first is None or of_last is None:
@@ -314,28 +323,31 @@ def _put_few_decimals(pools: Pools, values: Sequence[float], raw: bytes) -> int 
 
 
 def _put_decimals(pools: Pools, values: Sequence[float], raw: bytes) -> int | None:
-    array = np.frombuffer(raw, "<f8")
+    n, array = len(values), np.frombuffer(raw, "<f8")
     # one call; NaN is less than nothing
     if not (hypot(*values) < SURELY_DECIMAL and MINUS_ZERO not in raw) and not _may_be_decimals(values, raw):
         return None
-    first, second, third = values[0], values[1], values[2]
-    for digits, scale in enumerate(SCALES):
-        try:
-            if (
-                round(first * scale) / scale != first
-                or round(second * scale) / scale != second
-                or round(third * scale) / scale != third
-            ):
-                continue
-        except ValueError:  # NaN
-            return None
+    digits = 0
+    for value in values[:: n // SAMPLED_DOUBLES]:
+        digits = _digits_of(value, digits)
+    while digits <= MAX_DIGITS:
+        scale = SCALES[digits]
         scaled = np.rint(array * scale)
         alike = scaled / scale == array
         at = int(alike.argmin())
         if alike[at]:
             return _put_scaled(pools, scaled.astype("<i8").tolist(), digits)
-        third = values[at]
+        digits = _digits_of(values[at], digits + 1)
     return None
+
+
+def _digits_of(value: float, least: int) -> int:
+    """How many decimals a double has, no fewer than `least`; more than are tried where it has more, or is NaN."""
+    for digits in range(least, MAX_DIGITS + 1):
+        scale = SCALES[digits]
+        if value == value and round(value * scale) / scale == value:
+            return digits
+    return MAX_DIGITS + 1
 
 
 def _put_scaled(pools: Pools, ints: list[int], digits: int) -> int | None:

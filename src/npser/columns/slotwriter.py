@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from operator import countOf
+from struct import pack
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from npser.blocks.choose import write_ints
 from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import FIRST_BODY, write_bodies
-from npser.columns.kinds import LEAF_TYPES, write_column
+from npser.columns.kinds import LEAF_TYPES, number_column, write_column
 from npser.columns.lone import WRITE_LONE
 from npser.columns.pooled import POOLED, POOLED_ITEMS, POOLED_TEXTS, PoolWriter
 from npser.columns.pools import TEXT, U8, write_pools
@@ -117,7 +118,21 @@ class SlotWriter:
             if code is not None:
                 self.kinds.append(code)
                 return True
-        met = {kind} if n > most and are_all(values, kind) else set(map(type, values))
+        if n > most and kind is not bool and are_all(values, kind):
+            if kind not in LEAF_TYPES:
+                return False
+            self.many(values, {kind})
+            return True
+        return self.varied(values)
+
+    def varied(self, values: Sequence[Any]) -> bool:
+        """The same for values that may be of several types."""
+        found = number_column(values) if isinstance(values, (list, tuple)) else None
+        if found is not None:
+            found[1](self.sink)
+            self.kinds.append(cut_body(self.sink, self._bodies))
+            return True
+        met = set(map(type, values))
         if not met <= LEAF_TYPES:
             return False
         self.many(values, met)
@@ -147,7 +162,7 @@ class SlotWriter:
         kind = self._paid(self.pools.ints(values), n) if n <= POOLED_ITEMS and self.sink.may_expand(n) else None
         if kind is None:
             self.sink.u8(INT)
-            write_ints(self.sink, np.fromiter(values, "<i8", n))
+            write_ints(self.sink, np.frombuffer(pack(f"<{n}q", *values), "<i8"))
             kind = cut_body(self.sink, self._bodies)
         self.kinds.append(kind)
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from marshal import dumps
 from operator import countOf, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from npser.columns.texts import are_all
+from npser.columns.texts import HEADER, VERSION, are_all
 
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
 
-__all__ = ["MIN_COPIED", "Distinct", "find_copies"]
+__all__ = ["MIN_COPIED", "Distinct", "find_alike", "find_copies"]
 
 MIN_COPIED = 8
 """From this many lists of strings on, equal ones may be stored once."""
@@ -39,6 +40,31 @@ class Distinct(NamedTuple):
     codes: bytes
     lengths: bytes
     items: list[Any]
+
+
+def find_alike(w: ShapeWriter, values: Sequence[list[Any]]) -> Distinct | None:
+    """What `find_copies` gives for many lists, if it is quick to see that all of them hold the same strings.
+
+    `columns.texts` and `tables.are_named` have more about what marshal proves.
+    """
+    n = len(values)
+    first = values[0]
+    m = len(first)
+    if w.preserve or not (0 < m <= MAX_COPIED and are_all(first, str) and w.sink.may_expand(n * (m + 1))):
+        return None
+    middle = values[n >> 1]
+    if len(middle) != m or not are_all(middle, str) or middle != first:
+        return None
+    some, every = [first, middle, values[-1]], [*values]  # both have a name, and so a number in what is written
+    try:
+        start, three = len(dumps(some[:1], VERSION)), dumps(some, VERSION)
+        again = three[(start + len(three)) >> 1 :]
+        if three[start:] != 2 * again or dumps(every, VERSION)[HEADER:] != three[HEADER:start] + again * (n - 1):
+            return None
+    except ValueError:  # something that marshal cannot write
+        return None
+    w.sink.expand(n * (m + 1))
+    return Distinct(b"", bytes((m,)), first[:])
 
 
 def find_copies(w: ShapeWriter, values: Sequence[list[Any]], items: list[Any]) -> Distinct | None:

@@ -19,11 +19,11 @@ from npser.columns.slotwriter import EXPANDING
 from npser.columns.texts import are_all
 from npser.shapes.collector import WORTH_PAUSING, pause, resume
 from npser.shapes.column import Column
-from npser.shapes.distinct import MIN_COPIED, find_copies
+from npser.shapes.distinct import MIN_COPIED, Distinct, find_alike, find_copies
 from npser.shapes.infer import write_columns
 from npser.shapes.patterns import group_patterns, split_columns
 from npser.shapes.sequences import MAX_ROW, MAX_SINGLE_ROW, rows_of
-from npser.shapes.tables import CHUNK_CELLS, MIN_CHUNKED, are_data, columns_of_rows, have_names, is_table
+from npser.shapes.tables import CHUNK_CELLS, MIN_CHUNKED, are_data, are_named, is_table, take_apart
 from npser.shapes.writer import CYCLE_CHECK_DEPTH, CYCLE_CHECK_ITEMS, LEAF
 from npser.tags import Node as Tag
 
@@ -65,11 +65,23 @@ def write_quick(w: ShapeWriter, values: Sequence[Any], depth: int, parent: Colum
             w.shape.out.append(LEAF)
             return
     elif depth < MAX_QUICK_DEPTH and countOf(map(type, values), kind) == len(values):
-        if len(values) < WORTH_PAUSING:
-            if place(w, values, depth + 1, parent):
-                return
-        elif _place_paused(place, w, values, depth + 1, parent):
-            return
+        _write_alike(w, place, values, depth, parent)
+        return
+    _write_slowly(w, values, depth, parent)
+
+
+def _write_alike(w: ShapeWriter, place: Place, values: Sequence[Any], depth: int, parent: Column | None) -> None:
+    """Write n >= 1 dicts, lists or tuples, for which `place` is."""
+    if len(values) < WORTH_PAUSING:
+        done = place(w, values, depth + 1, parent)
+    else:
+        done = _place_paused(place, w, values, depth + 1, parent)
+    if not done:
+        _write_slowly(w, values, depth, parent)
+
+
+def _write_slowly(w: ShapeWriter, values: Sequence[Any], depth: int, parent: Column | None) -> None:
+    """Leave a column to the placers."""
     above = len(w.stack)
     w.stack.append(Column(values, depth, parent))
     write_columns(w, above)
@@ -105,11 +117,15 @@ def are_quick(items: list[Any], depth: int) -> bool:
 
 def write_items(w: ShapeWriter, items: list[Any], depth: int) -> None:
     """Write a single list, but for its length; nobody else holds the items, and they are quick to write."""
-    if items:
-        w.shape.out.append(LIST)
-        write_quick(w, items, depth + 1, None)
-    else:
+    if not items:
         w.shape.out += _EMPTY_LIST
+        return
+    w.shape.out.append(LIST)
+    place = _PLACES.get(type(items[0]))
+    if place is not None and depth + 1 < MAX_QUICK_DEPTH:
+        _write_alike(w, place, items, depth + 1, None)
+    else:
+        write_quick(w, items, depth + 1, None)
 
 
 def write_fields(
@@ -134,8 +150,10 @@ def write_fields(
             kinds.append(code)
             if code in EXPANDING:
                 sink.expanded += n
-            continue
-        write_quick(w, values, depth, parent)
+        elif kind in LEAF_TYPES and slots.varied(values):
+            shape.append(LEAF)
+        else:
+            write_quick(w, values, depth, parent)
 
 
 def _dicts(w: ShapeWriter, rows: Sequence[dict[Any, Any]], depth: int, parent: Column | None) -> bool:
@@ -143,24 +161,21 @@ def _dicts(w: ShapeWriter, rows: Sequence[dict[Any, Any]], depth: int, parent: C
     if n == 1:
         return _one_dict(w, rows[0], depth, parent)
     keys = tuple(rows[0])
-    few = n * len(keys) <= CHUNK_CELLS
-    if few:
+    columns: Iterable[Sequence[Any]] | None
+    if n < MIN_CHUNKED and n * len(keys) <= CHUNK_CELLS:
         flat = list(chain.from_iterable(rows))
-        if countOf(map(type, flat), str) != len(flat):
-            return False
-        alike = flat == list(keys) * n
+        if not are_named(flat, keys, n):
+            return countOf(map(type, flat), str) == len(flat) and _varied_dicts(w, rows, depth, parent)
+        columns = zip(*map(dict.values, rows), strict=True)
     else:
-        alike = have_names(rows, keys)
-        if not alike and not are_all(chain.from_iterable(rows), str):
-            return False
-    if not alike:
-        return _varied_dicts(w, rows, depth, parent)
+        columns = take_apart(rows, keys)
+        if columns is None:
+            return are_all(chain.from_iterable(rows), str) and _varied_dicts(w, rows, depth, parent)
     if len(keys) < 2 and not (keys and w.sink.may_expand(n)):
         return False
     w.paid(n)
     w.shape.out.append(TABLE)
     w.keys(keys)
-    columns = zip(*map(dict.values, rows), strict=True) if few and n < MIN_CHUNKED else columns_of_rows(rows, keys)
     write_fields(w, columns, n, depth, parent)
     return True
 
@@ -201,10 +216,10 @@ def _varied_dicts(w: ShapeWriter, rows: Sequence[dict[Any, Any]], depth: int, pa
 
 
 def _flatten(values: Sequence[Sequence[Any]]) -> tuple[list[int], list[Any]]:
-    """The lengths, and the items end to end; no items where a look for cycles is due."""
+    """The lengths, and the items end to end; no items where a look for cycles is due, as `ShapeWriter.guard` has it."""
     lengths = list(map(len, values))
     total = sum(lengths)
-    if total > CYCLE_CHECK_ITEMS:
+    if total > CYCLE_CHECK_ITEMS and total > 8 * len(lengths):
         return lengths, []
     items = list(chain.from_iterable(values))
     if len(items) != total:
@@ -213,25 +228,39 @@ def _flatten(values: Sequence[Sequence[Any]]) -> tuple[list[int], list[Any]]:
 
 
 def _lists(w: ShapeWriter, values: Sequence[list[Any]], depth: int, parent: Column | None) -> bool:
+    n = len(values)
+    may_repeat = n >= MIN_COPIED and type(next(iter(values[0]), None)) is str
+    if may_repeat:
+        copies = find_alike(w, values)
+        if copies is not None:
+            return _copies(w, copies, depth, parent)
     lengths, items = _flatten(values)
     if not items:
         return False
-    n, m = len(lengths), lengths[0]
-    shape = w.shape.out
-    if n >= MIN_COPIED and m and type(items[0]) is str:
+    m = lengths[0]
+    if may_repeat:
         copies = find_copies(w, values, items)
         if copies is not None:
-            shape.append(LIST)
-            w.slots.copies(copies.codes, copies.lengths)
-            write_quick(w, copies.items, depth, parent)
-            return True
+            return _copies(w, copies, depth, parent)
+    met: set[Any] = set()
     if 1 < m <= (MAX_ROW if n > 1 else MAX_SINGLE_ROW) and lengths.count(m) == n:
-        positions = rows_of(items, m)
+        positions, met = rows_of(items, m)
         if positions is not None:
             return n > 1 and _rows(w, LIST_ROW, n, positions, depth, parent)
-    shape.append(LIST)
+    w.shape.out.append(LIST)
     w.slots.ints(lengths)
-    write_quick(w, items, depth, parent)
+    if met and met <= LEAF_TYPES and len(items) > 1:
+        w.shape.out.append(LEAF)
+        w.slots.many(items, met)
+    else:
+        write_quick(w, items, depth, parent)
+    return True
+
+
+def _copies(w: ShapeWriter, copies: Distinct, depth: int, parent: Column | None) -> bool:
+    w.shape.out.append(LIST)
+    w.slots.copies(copies.codes, copies.lengths)
+    write_quick(w, copies.items, depth, parent)
     return True
 
 

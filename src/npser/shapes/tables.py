@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
+from marshal import dumps
+from operator import countOf
 from typing import TYPE_CHECKING, Any
 
-from npser.columns.texts import are_all
+from npser.columns.texts import HEADER, RECORD, VERSION, are_all
 from npser.shapes.column import at_key, show_key
 from npser.shapes.keysets import KeySet
 from npser.shapes.maps import place_maps
@@ -34,11 +36,11 @@ __all__ = [
     "Tables",
     "VariedTables",
     "are_data",
-    "columns_of_rows",
-    "have_names",
+    "are_named",
     "is_table",
     "is_varied",
     "place_dicts",
+    "take_apart",
     "wants_columns",
 ]
 
@@ -49,15 +51,20 @@ UNIFORM_MAP_KEYS = 16
 """The same for a dict whose values are all of one type, but for None."""
 
 CHUNK_CELLS = 1 << 16
-"""Cells whose keys are compared at a time: a list of them takes eight bytes each."""
+"""Tables of more cells than this are taken apart in chunks of rows: a list of all their keys takes eight bytes each."""
 
 MIN_CHUNKED = 1 << 10
 CHUNK_ROWS = 1 << 7
 """From how many rows on they are taken apart in chunks, and of how many: the processor's caches lose the dicts of more
 of them from one key to the next; benchmarks/thresholds_shapes.py::sweep_chunk_rows."""
 
-MAX_CELLS = 1 << 18
-"""Tables of more cells than this are never taken apart all at once."""
+MAX_CELLS = 1 << 20
+"""Tables of more cells than this, eight bytes each, are never taken apart all at once: there each key goes through all
+rows again, which costs half as much again;
+benchmarks/thresholds_shapes.py::sweep_chunk_rows."""
+
+MIN_MARSHALLED = 1 << 9
+"""From this many cells on, marshal compares their keys; benchmarks/thresholds_shapes.py::sweep_marshalled."""
 
 MAX_VARIED_KEYS = 64
 """Dicts of one place with no more keys than this together are a table however they vary."""
@@ -128,7 +135,7 @@ class VariedTables(Node):
         super().__init__(len(keys))
         self.keys = keys
         self.patterns = patterns
-        self._sets: list[KeySet] | None = None
+        self._sets: dict[int, KeySet] = {}
 
     @classmethod
     def parse(cls, _tag: int, reader: ShapeReader) -> VariedTables:
@@ -145,14 +152,13 @@ class VariedTables(Node):
         rows, allocated = frame
         if wants_columns(self, b):
             return dict(zip(self.keys, spread(b, columns, rows, self.patterns), strict=True))
-        if self._sets is None:
-            self._sets = [KeySet(tuple([self.keys[key] for key in pattern])) for pattern in self.patterns]
-        parts = [
-            iter(keys.rows(cells, count) if cells else [{} for _ in range(count)])
-            for keys, cells, count in zip(
-                self._sets, cut_patterns(columns, rows, self.patterns), rows.counts, strict=True
-            )
-        ]
+        parts: dict[int, Iterator[dict[str, Any]]] = {}
+        for code, cells in enumerate(cut_patterns(columns, rows, self.patterns)):
+            count = rows.counts[code]
+            if count:  # of many patterns, most may have no row
+                if code not in self._sets:
+                    self._sets[code] = KeySet(tuple([self.keys[key] for key in self.patterns[code]]))
+                parts[code] = iter(self._sets[code].rows(cells, count) if cells else [{} for _ in range(count)])
         done = list(map(next, map(parts.__getitem__, rows.codes)))
         return fill(Tag.VARIED_TABLE, allocated, done)
 
@@ -169,15 +175,15 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
         _place_one_dict(w, column, rows[0], depth)
         return
     keys = tuple(rows[0])
-    alike = have_names(rows, keys)
-    if not (keys if alike else are_all(chain.from_iterable(rows), str)):
+    columns = take_apart(rows, keys)
+    if not (are_all(chain.from_iterable(rows), str) if columns is None else keys):
         place_maps(w, column, Tag.DICT, depth)
         return
-    if alike:
+    if columns is not None:
         w.pay(column, len(keys))
         w.node(Tag.TABLE)
         w.keys(keys)
-        w.push_fields(columns_of_rows(rows, keys), keys, depth, column, at_key)
+        w.push_fields(columns, keys, depth, column, at_key)
         return
     names, codes, patterns = group_patterns(rows)
     if are_data(names, rows):
@@ -207,36 +213,56 @@ def _place_one_dict(w: ShapeWriter, column: Column, row: dict[Any, Any], depth: 
     w.push_singles(list(row.values()), keys, depth, column, at_key)
 
 
-def have_names(rows: Sequence[dict[Any, Any]], keys: tuple[Any, ...]) -> bool:
-    """Whether all rows have exactly these keys in this order, and every key is a str.
+def take_apart(rows: Sequence[dict[Any, Any]], keys: tuple[Any, ...]) -> Iterable[Sequence[Any]] | None:
+    """The columns of rows that have exactly these keys in this order, each a str; None if any has others.
 
-    >>> have_names([{"a": 1}, {"a": 2}], ("a",)), have_names([{"a": 1, "b": 2}, {"b": 1, "a": 2}], ("a", "b"))
+    The columns of many cells come one by one, as they are asked for.
+
+    >>> list(take_apart([{"a": 1}, {"a": 2}], ("a",))), take_apart([{"a": 1, "b": 2}, {"b": 1, "a": 2}], ("a", "b"))
+    ([(1, 2)], None)
+    """
+    n, width = len(rows), len(keys)
+    if n < MIN_CHUNKED and n * width <= CHUNK_CELLS:
+        named = are_named(list(chain.from_iterable(rows)), keys, n)
+        return zip(*map(dict.values, rows), strict=True) if named else None
+    whole = n * width <= MAX_CELLS
+    columns: list[list[Any]] = [[] for _ in keys]
+    for start in range(0, n, CHUNK_ROWS):
+        part = rows[start : start + CHUNK_ROWS]
+        if not are_named(list(chain.from_iterable(part)), keys, len(part)):
+            return None
+        if whole:
+            for column, values in zip(columns, zip(*map(dict.values, part), strict=True), strict=True):
+                column += values
+    return columns if whole else ([row[key] for row in rows] for key in keys)
+
+
+def are_named(flat: list[Any], keys: tuple[Any, ...], n: int) -> bool:
+    """Whether the keys of n >= 1 dicts, end to end, are these n times, and each of them exactly a str.
+
+    Where they are the same objects each time, marshal says that in one pass: what it has written of an object stands
+    for it when it comes again, and nothing else is written as a str is (`columns.texts` has more of this).
+
+    >>> are_named(["a", "b"] * 200, ("a", "b"), 200), are_named(["a", "b", "b", "a"] * 100, ("a", "b"), 200)
     (True, False)
     """
-    step = max(1, CHUNK_CELLS // (len(keys) or 1))
-    for start in range(0, len(rows), step):
-        part = rows[start : start + step]
-        flat = list(chain.from_iterable(part))
-        if flat != list(keys) * len(part) or not are_all(flat, str):
-            return False
-    return True
+    cells = n * len(keys)
+    if len(flat) != cells:
+        return False
+    if cells >= MIN_MARSHALLED and flat[-1] is keys[-1] and are_all(keys, str):
+        twice = [*keys, *keys]
+        two, found = dumps(twice, VERSION), _marshalled(flat)
+        again = two[-RECORD * len(keys) :]
+        if found == b"".join((two[:1], cells.to_bytes(4, "little"), two[HEADER : -len(again)], again * (n - 1))):
+            return True
+    return countOf(map(type, flat), str) == cells and flat == [*keys] * n
 
 
-def columns_of_rows(rows: Sequence[dict[str, Any]], keys: tuple[str, ...]) -> Iterator[Sequence[Any]]:
-    """The columns of rows that have exactly these keys; those of many rows one by one, as they are asked for."""
-    n = len(rows)
-    if n < MIN_CHUNKED:
-        yield from zip(*map(dict.values, rows), strict=True)
-    elif n * len(keys) <= MAX_CELLS:
-        columns: list[list[Any]] = [[] for _ in keys]
-        for start in range(0, n, CHUNK_ROWS):
-            parts = zip(*map(dict.values, rows[start : start + CHUNK_ROWS]), strict=True)
-            for column, part in zip(columns, parts, strict=True):
-                column += part
-        yield from columns
-    else:
-        for key in keys:
-            yield [row[key] for row in rows]
+def _marshalled(values: list[Any]) -> bytes:
+    try:
+        return dumps(values, VERSION)
+    except ValueError:  # one of them is nothing that marshal knows
+        return b""
 
 
 def is_table(row: dict[Any, Any]) -> bool:
