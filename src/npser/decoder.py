@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import LIST_READERS as INT_LIST_READERS
@@ -16,10 +16,14 @@ from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
 from npser.limits import Limits
 from npser.shapes.build import SHAPES, build_value, load_shape, read_document
-from npser.shapes.exactreader import meet_exact, read_exact
+from npser.shapes.emitter import SIGNATURE
+from npser.shapes.exactreader import EXACT_BYTES, meet_exact, read_exact
 from npser.shapes.hot import UNREAD
 from npser.shapes.policy import Policy
 from npser.tags import MAGIC, VERSION, Kind, Lead
+
+if TYPE_CHECKING:
+    from npser.shapes.program import Program
 
 __all__ = ["FRAME", "decode", "open_buffer"]
 
@@ -27,6 +31,9 @@ _CHUNK = 256
 
 FRAME = 0xFE
 """Second byte of a frame, which is the version of no payload."""
+
+_HEADER: Final = bytes((MAGIC, VERSION))
+_SHORTEST: Final = 3
 
 SHORT_SHAPE, LONG_SHAPE = int(Lead.SHORT_SHAPE), int(Lead.LONG_SHAPE)  # comparing with a member costs a call
 
@@ -56,49 +63,71 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
         And nothing else, whatever the bytes are. `pos` counts from the start of the payload, so within an envelope
         it is not that of the buffer.
     """
-    buf = memoryview(data) if type(data) is bytes else open_buffer(data)
-    size = len(buf)
-    if size < 3 or buf[0] != MAGIC or buf[1] != VERSION:
-        buf = open_layers(buf, limits)
-        size = len(buf)
-        if size < 3 or buf[0] != MAGIC or buf[1] != VERSION:
-            raise _not_ours(buf)
+    payload = data if type(data) is bytes and data[:2] == _HEADER else _open(data, limits)
+    size = len(payload)
     if size > limits.bytes:
         raise LimitError(f"a payload of {size} bytes, and Limits(bytes={limits.bytes})")
-    lead = buf[2]
+    if size < _SHORTEST:
+        raise _not_ours(memoryview(payload))
+    lead = payload[2]
     try:
         if lead < SHORT_SHAPE:
-            return _decoder(lead)(Cursor(buf, 3, size, limits.budget(size)), lead, policy)
-        pos, stop = _span_of_shape(buf, size, lead)
-        program = load_shape(buf[pos:stop].tobytes(), pos, limits.depth)
-        if not program.columns:
-            value = read_document(program, buf, stop, policy, limits.budget(size))
-        elif program.exact:
-            value = read_exact(program, buf, stop, size, policy, limits.budget(size))
+            return _decoder(lead)(Cursor(memoryview(payload), 3, size, limits.budget(size)), lead, policy)
+        if lead < LONG_SHAPE:  # most shapes are so short that nothing has to move along them
+            pos, stop = 3, 3 + (lead & 0x7F)
+        elif size > 4 and payload[3] >= 0x80 > payload[4]:
+            pos, stop = 5, 5 + (payload[3] & 0x7F | payload[4] << 7)
         else:
-            value = UNREAD
+            pos, stop = _long_shape(Cursor(memoryview(payload), 3, size))
+        if stop > size:
+            raise TruncatedError(f"need {stop - pos} bytes, {size - pos} left", pos=pos)
+        # bytes are cut at half of what it costs to cut a memoryview
+        raw = payload if type(payload) is bytes else memoryview(payload).tobytes() if size <= EXACT_BYTES else None
+        shape = memoryview(payload)[pos:stop].tobytes() if raw is None else raw[pos:stop]
+        program = load_shape(shape, pos, limits.depth)
+        budget = limits.budget(size)
+        value = UNREAD
+        if raw is not None and policy.numbers == "list" and policy.tables == "rows":
+            if program.columns:
+                if program.exact:
+                    value = read_exact(program, raw, stop, size, policy, budget)
+            else:
+                start = stop + program.singles
+                kinds = raw[stop:start]
+                reader = program.readers.get(kinds.translate(SIGNATURE))
+                if reader is None:
+                    value = read_document(program, memoryview(raw), stop, policy, budget)
+                else:
+                    value = reader.run_alone(raw, start, kinds, policy, budget)
         if value is UNREAD:
-            value = build_value(program, Cursor(buf, stop, size, limits.budget(size)), policy)
-            if program.columns and program.readers:
-                meet_exact(program, SHAPES, buf, stop, size)
+            value = _build(program, memoryview(payload), stop, policy, budget)
         return value
     except MemoryError as error:
         raise LimitError("the payload asks for more memory than there is") from error
 
 
-def _span_of_shape(buf: memoryview, size: int, lead: int) -> tuple[int, int]:
-    """Where the shape begins and ends; most are so short that nothing has to move along them."""
-    if lead < LONG_SHAPE:
-        pos, length = 3, lead & 0x7F
-    elif size > 4 and buf[3] >= 0x80 > buf[4]:
-        pos, length = 5, buf[3] & 0x7F | buf[4] << 7
-    else:
-        cursor = Cursor(buf, 3, size)
-        length = cursor.uvarint()
-        pos = cursor.pos
-    if length > size - pos:
-        raise TruncatedError(f"need {length} bytes, {size - pos} left", pos=pos)
-    return pos, pos + length
+def _open(data: Any, limits: Limits) -> memoryview:
+    """The payload in a buffer, out of its envelopes."""
+    buf = open_buffer(data)
+    if bytes(buf[:2]) != _HEADER:
+        buf = open_layers(buf, limits)
+        if bytes(buf[:2]) != _HEADER:
+            raise _not_ours(buf)
+    return buf
+
+
+def _long_shape(cursor: Cursor) -> tuple[int, int]:
+    """Where a shape begins and ends whose length is next."""
+    length = cursor.uvarint()
+    return cursor.pos, cursor.pos + length
+
+
+def _build(program: Program, buf: memoryview, pos: int, policy: Policy, budget: int) -> Any:
+    """The value of a payload that nothing else has read."""
+    value = build_value(program, Cursor(buf, pos, len(buf), budget), policy)
+    if program.columns and program.readers:
+        meet_exact(program, SHAPES, buf, pos, len(buf))
+    return value
 
 
 def _not_ours(buf: memoryview) -> DecodeError:

@@ -38,6 +38,8 @@ Wire = Literal["npser", "phpser", "phpser1"]
 VERSIONS: Final = (1, 2)
 """First bytes of phpser payloads; npser's own begin with 0xC1."""
 
+_FIRST_BYTES: Final = frozenset(bytes((version,)) for version in VERSIONS)
+
 MAC_SIZE = 32
 
 Encode = Callable[[Any, "Callable[[Any], Any] | None", Literal["objects", "preserve"]], bytes]
@@ -71,7 +73,7 @@ def decode_wire(data: Any, policy: Policy, limits: Limits) -> Any:
     DecodeError
         And nothing else, whatever the bytes are.
     """
-    if type(data) is not bytes or not is_phpser(data):
+    if type(data) is not bytes or data[:1] not in _FIRST_BYTES:
         try:
             return decode(data, policy, limits)
         except ForeignBytesError:

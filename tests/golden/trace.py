@@ -132,6 +132,7 @@ def tracing() -> Iterator[set[str]]:
         patch.setattr(build, "SHAPES", ShapeCache())
         for shortcut in ("outline_of", "open_few"):  # they ask no table
             patch.setattr(build, shortcut, lambda *_args: None)
+        patch.setattr(slots, "READ_LONE", {})
         patch.setattr(build, "read_shape", read_shape)
         patch.setattr(build, "open_slots", open_slots)
         patch.setattr(decoder, "load_shape", load_shape)

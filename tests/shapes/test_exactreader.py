@@ -59,6 +59,19 @@ VALUES: dict[str, Any] = {
     "mixed": [{"a": i} if i % 2 else [i, str(i)] for i in range(30)],
     "varied": [{"a": i} | ({"b": str(i)} if i % 2 else {}) | ({"c": i / 2} if i % 3 else {}) for i in range(30)],
     "large ints": [{"a": 2**40 + i * 3, "b": -(2**20) - i % 90} for i in range(30)],
+    "links and prices": [
+        {
+            "url": f"https://example.com/a/rather/long/path/{i * 7919 % 1000}",
+            "price": i * 37 % 1000 / 100,
+            "sale": i / 10 if i % 3 else None,
+            "kind": ("näh", "far", "out")[i % 3],
+            "level": (10, 2000, 30)[i % 3],
+            "new": i % 4 == 0,
+            "tags": [["a", "b"], ["c"]][i % 2],
+            "pair": [("x", "y"), ("z",)][i % 2],
+        }
+        for i in range(100)
+    ],
     "maps": [{str(i): i, str(i + 1): i} for i in range(300)],
     "special floats": [{"a": float("inf"), "b": -0.0, "c": 1e300 * i} for i in range(20)],
     "slices and empty dicts": {"one": slice(1, 2, 3), "of": [(slice(i, None), {}) for i in range(9)], "no": {}, "l": [{}] * 3},
@@ -84,7 +97,7 @@ def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
     assert reader._hits == 3
 
 
-@pytest.mark.parametrize("name", ["table", "few rows", "document", "varied", "mixed", "maps"])
+@pytest.mark.parametrize("name", ["table", "few rows", "document", "varied", "mixed", "maps", "links and prices"])
 def test_damage_is_told_as_the_usual_way_tells_it(name: str) -> None:
     data = npser.dumps(VALUES[name])
     draw = random.Random(1)
@@ -113,6 +126,25 @@ def test_damage_is_told_as_the_usual_way_tells_it(name: str) -> None:
         patch.setattr(exactreader, "PATIENCE", 10**9)
         exact = outcomes()
     assert difference(usual, exact) is None
+
+
+def test_lists_of_which_only_the_distinct_ones_are_stored_are_lists_of_their_own() -> None:
+    value = VALUES["links and prices"]
+    data = npser.dumps(value)
+    for _ in range(4):
+        found = npser.loads(data)
+    assert made()
+    for row in found:
+        row["tags"].append("more")
+    assert [row["tags"] for row in found] == [[*row["tags"], "more"] for row in value]
+
+
+@pytest.mark.parametrize("of", [bytes, bytearray, memoryview])
+def test_any_buffer_is_read_by_the_same_reader(of: Any) -> None:
+    data = npser.dumps(VALUES["table"])
+    for _ in range(5):
+        assert difference(VALUES["table"], npser.loads(of(data))) is None
+    assert len(made()) == 1
 
 
 def test_a_disappointing_reader_is_dropped() -> None:

@@ -203,6 +203,32 @@ def test_every_byte_of_a_document_changed_to_every_value() -> None:
             npser.loads(data)
 
 
+LINKS = {f"link {i}": f"https://example.com/a/rather/long/path/{i * 7919 % 1000}/ü" for i in range(40)}
+
+
+@pytest.mark.parametrize("of", [bytes, bytearray, memoryview])
+def test_links_that_share_their_beginning_are_read_hot_out_of_any_buffer(of: Any) -> None:
+    data = npser.dumps(LINKS)
+    assert data.count(b"https") == 1
+    for _ in range(3):
+        assert npser.loads(of(data)) == LINKS
+        assert npser.Codec(checksum="crc32").loads(of(npser.Codec(checksum="crc32").dumps(LINKS))) == LINKS
+    (reader,) = readers()
+    assert reader.generated
+
+
+def test_links_that_share_their_beginning_are_as_damaged_hot_as_cold() -> None:
+    data = npser.dumps(LINKS)
+    for _ in range(2):
+        npser.loads(data)
+    first = data.index(b"https") - 8
+    for at in range(first, first + 60):
+        others = (0, 1, 2, 9, 0x1F, 0x20, 0x7F, 0x80, 0xC3, 0xFF)
+        check_damaged([data[:at] + bytes([byte]) + data[at + 1 :] for byte in others])
+    check_damaged([data[:stop] for stop in range(first, len(data), 7)])
+    check_damaged([data], limits=npser.Limits(items=0, expansion=0))
+
+
 @pytest.mark.parametrize("kind", range(0x32))
 def test_every_kind_in_the_place_of_every_single_leaf(kind: int) -> None:
     """A signature that promises a body says nothing of what is in it."""

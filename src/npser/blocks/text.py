@@ -190,7 +190,7 @@ def read_text(cursor: Cursor, n: int) -> list[str]:
     return _read(cursor, n, 1)
 
 
-def read_few(buf: memoryview, pos: int, n: int) -> tuple[list[str], int]:
+def read_few(buf: bytes | memoryview, pos: int, n: int) -> tuple[list[str], int]:
     """The same for a few strings, and the position behind them; a wrong block is any exception, or a wrong number."""
     code = buf[pos]
     separator, size = buf[pos + 1], buf[pos + 2]
@@ -201,7 +201,7 @@ def read_few(buf: memoryview, pos: int, n: int) -> tuple[list[str], int]:
         size = size & 0x7F | buf[pos + 3] << 7
         pos += 4
         return str(buf[pos : pos + size], "utf-8").split(SEPARATORS[separator]), pos + size
-    cursor = Cursor(buf, pos)
+    cursor = Cursor(memoryview(buf), pos)
     return read_text(cursor, n), cursor.pos
 
 

@@ -8,11 +8,12 @@ beyond the end; only memory is never allocated on the word of a count: a slice o
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import VARINT_MAX_BYTES, Cursor
-from npser.blocks.text import SPLIT, read_few, read_text
-from npser.columns.unpooled import BYTES, CELL_READERS, PoolReader, bools_of, count_copies, decimals_of, frame_of
+from npser.blocks.text import SEPARATORS, SPLIT, read_few, read_text
+from npser.columns.unpooled import CELL_READERS, PoolReader, bools_of, count_copies, decimals_of, frame_of
+from npser.tags import TextCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,7 +22,6 @@ __all__ = [
     "NO_NUMBERS",
     "NotAsExpected",
     "bools_of",
-    "codes_of",
     "count_copies",
     "decimals_of",
     "frame_of",
@@ -31,6 +31,13 @@ __all__ = [
     "uvarint",
 ]
 
+MAX_REPLACED = 1 << 20
+"""Bytes that a text may become at the very most before it is counted how many it becomes."""
+
+STEM = int(TextCode.STEM)
+
+_CONTROLS: Final = tuple(separator.encode() for separator in SEPARATORS)
+
 NO_NUMBERS = array("q")
 """A pool that is not there."""
 
@@ -39,10 +46,10 @@ class NotAsExpected(Exception):  # noqa: N818 - nothing that anybody sees
     """The payload has to be read the usual way."""
 
 
-def uvarint(buf: memoryview, first: int, at: int) -> tuple[int, int]:
+def uvarint(buf: bytes, first: int, at: int) -> tuple[int, int]:
     """The rest of an unsigned LEB128 integer whose first byte was 0x80 or more, and the position behind it.
 
-    >>> uvarint(memoryview(bytes([0xAC, 0x02])), 0xAC, 1)
+    >>> uvarint(bytes([0xAC, 0x02]), 0xAC, 1)
     (300, 2)
     """
     value, shift = first & 0x7F, 7
@@ -56,22 +63,25 @@ def uvarint(buf: memoryview, first: int, at: int) -> tuple[int, int]:
     raise NotAsExpected
 
 
-def codes_of(distinct: Any, codes: bytes, count: int) -> Iterable[Any]:
-    """Cells out of the distinct items of a column.
-
-    >>> list(codes_of(["a", "b"], bytes([1, 0, 1]), 2))
-    ['b', 'a', 'b']
-    """
-    if codes.translate(None, BYTES[:count]):
-        raise NotAsExpected
-    return map(distinct.__getitem__, codes)
-
-
-def read_texts(buf: memoryview, at: int, n: int, budget: int) -> tuple[list[str], int, int]:
+def read_texts(buf: bytes | memoryview, at: int, n: int, budget: int) -> tuple[list[str], int, int]:
     """The texts of a pool, the position behind them, and what is left of the budget."""
-    if buf[at] == SPLIT:  # which draws nothing
+    code = buf[at]
+    if code == SPLIT:  # which draws nothing
         return *read_few(buf, at, n), budget
-    cursor = Cursor(buf, at, len(buf), budget)
+    if code == STEM:
+        separator, mark, size = buf[at + 1], buf[at + 2], buf[at + 3]
+        start = at + 4 + size
+        low, high = buf[start], buf[start + 1]
+        if 1 < size < 0x80 <= low and high < 0x80:
+            stem = bytes(buf[at + 4 : start])
+            stop = start + 2 + (low & 0x7F | high << 7)
+            blob = bytes(buf[start + 2 : stop])
+            if separator != mark and separator not in stem and mark not in stem and len(blob) * size <= MAX_REPLACED:
+                stem.decode()  # by itself
+                replaced = blob.replace(_CONTROLS[mark], stem)
+                budget -= (len(replaced) - len(blob)) // (size - 1) * size
+                return replaced.decode().split(SEPARATORS[separator]), stop, budget
+    cursor = Cursor(memoryview(buf), at, len(buf), budget)
     return read_text(cursor, n), cursor.pos, cursor.budget
 
 

@@ -224,6 +224,7 @@ _GIVES_LISTS: Final = frozenset(
         Kind.POOL_I64,
         Kind.POOL_F64,
         Kind.POOL_TEXT,
+        Kind.POOL_BOOL,
         Kind.POOL_MIXED,
         Kind.POOL_FRAME,
         Kind.POOL_DECIMAL,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,8 +34,8 @@ __all__ = [
 MAX_READ_DIGITS = 22
 """10**22 is the largest power of ten that is a double."""
 
-NUMPY_ITEMS, NUMPY_BOOLS = 96, 16
-"""From this many numbers, or bools, on, numpy makes up for what a call of it costs;
+NUMPY_ITEMS, NUMPY_DECIMALS = 96, 48
+"""From this many numbers, or decimals, on, numpy makes up for what a call of it costs;
 benchmarks/thresholds_shapes.py::sweep_numpy_items."""
 
 FIRST_POOLED, NULLABLE = int(Kind.POOL_U8), int(Kind.POOL_SOME)
@@ -43,7 +43,6 @@ NUMBER_TYPES: Final = ("<u1", "<i2", "<i4")
 assert [kind - FIRST_POOLED for kind in KIND_OF_POOL] == list(range(POOLS))
 
 _CONSTANTS: Final[dict[int, object]] = {int(Kind.NONE): None, int(Kind.FALSE): False, int(Kind.TRUE): True}
-_BOOLS: Final = (False, True)
 _BITS: Final = b"\x00\x01"
 BYTES: Final = bytes(range(256))
 
@@ -140,7 +139,7 @@ def _numbers(pool: int) -> Read:
     return read
 
 
-def bools_of(raw: bytes) -> Iterable[bool]:
+def bools_of(raw: bytes) -> list[bool]:
     """Bools out of a byte each.
 
     Raises
@@ -148,18 +147,15 @@ def bools_of(raw: bytes) -> Iterable[bool]:
     ValueError
         For any other byte than 0 and 1.
 
-    >>> list(bools_of(bytes([1, 0])))
+    >>> bools_of(bytes([1, 0]))
     [True, False]
     """
     if raw.strip(_BITS):
         raise ValueError("a bool that is neither 0 nor 1")
-    if len(raw) < NUMPY_BOOLS:
-        return map(_BOOLS.__getitem__, raw)
-    bools: list[bool] = np.frombuffer(raw, np.bool_).tolist()
-    return bools
+    return memoryview(raw).cast("?").tolist()  # type: ignore[return-value]
 
 
-def _bools(pools: PoolReader, n: int) -> Iterable[bool]:
+def _bools(pools: PoolReader, n: int) -> list[bool]:
     raw = pools.take(U8, n)
     try:
         return bools_of(raw)
@@ -234,6 +230,10 @@ def _apart(cells: Iterable[float]) -> list[float]:
     return array("d", cells).tolist()
 
 
+_SCALES: Final = tuple(np.array(10.0**digits) for digits in range(MAX_READ_DIGITS + 1))
+"""As arrays: a scalar is turned into one at each division."""
+
+
 def decimals_of(ints: Any, kind: int, digits: int) -> list[float]:
     """Doubles out of the part of a pool of ints that they are when multiplied by 10**digits.
 
@@ -247,10 +247,10 @@ def decimals_of(ints: Any, kind: int, digits: int) -> list[float]:
     """
     if digits > MAX_READ_DIGITS:
         raise ValueError(f"10**{digits} is no double")
-    scale = 10**digits
-    if len(ints) < NUMPY_ITEMS or kind == Kind.POOL_I64:  # narrower ints are doubles, so either way divides alike
+    if len(ints) < NUMPY_DECIMALS or kind == Kind.POOL_I64:  # narrower ints are doubles, so either way divides alike
+        scale = 10**digits
         return [value / scale for value in ints]
-    floats: list[float] = (np.frombuffer(ints, NUMBER_TYPES[kind - FIRST_POOLED]) / scale).tolist()
+    floats: list[float] = (np.frombuffer(ints, NUMBER_TYPES[kind - FIRST_POOLED]) / _SCALES[digits]).tolist()
     return floats
 
 
@@ -301,8 +301,10 @@ def _some(pools: PoolReader, n: int) -> list[Any]:
         raise pools.cursor.fail("neither present nor absent")
     if not FIRST_POOLED <= kind < NULLABLE:
         raise pools.cursor.fail(f"a kind that may not stand here: 0x{kind:02x}")
-    items = iter(CELL_READERS[kind](pools, present.count(1)))
-    return [next(items) if there else None for there in present]
+    cells: list[Any] = [None] * n
+    for place, item in zip(compress(range(n), present), CELL_READERS[kind](pools, present.count(1)), strict=True):
+        cells[place] = item
+    return cells
 
 
 CELL_READERS: Final[dict[int, Read]] = {

@@ -61,10 +61,11 @@ def exact_source(program: Program, signature: bytes, kinds: bytes, mask: int) ->
     if ARRAYS_OR_BODIES.intersection(signature):
         raise NotExactError
     write_nodes(out, program, _emit_of)
-    builder = ["b = builder(None, None, cursor(buf, size, size, budget), p, program)"] if out.needs_builder else []
+    builder = ["b = builder(None, None, cursor(m, size, size, budget), p, program)"] if out.needs_builder else []
     rewind = ["b.cursor.budget = budget"] if builder else []
     texts = signature.count(TEXT_LEAF)
-    body = [*builder, *_head(out, texts), *out.unpacks, *out.opens, *_check(out), *rewind, *out.closing()]
+    head = ["m = view(buf)", *builder, *_head(out, texts)]
+    body = [*head, *out.unpacks, *out.opens, *_check(out), *rewind, *out.closing()]
     return function_source(out, "buf, at, size, p, k, x, budget", body), out
 
 
@@ -86,11 +87,16 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
             ]
     for pool in present:
         if pool == TEXT:
-            lines += [f"t, at, budget = read_texts(buf, at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
+            lines += [f"t, at, budget = read_texts(m, at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
             continue
-        size = f"w{pool}" if pool == 0 else f"w{pool} * {POOL_SIZES[pool]}"
-        form = ".tobytes()" if pool == 0 else f".cast('{POOL_FORMATS[pool]}')"
-        lines += [f"e = at + {size}", f"{POOL_NAMES[pool]} = buf[at:e]{form}", "at = e"]
+        if pool == 0:
+            lines += ["e = at + w0", f"{POOL_NAMES[0]} = buf[at:e]", "at = e"]
+            continue
+        lines += [
+            f"e = at + w{pool} * {POOL_SIZES[pool]}",
+            f"{POOL_NAMES[pool]} = m[at:e].cast('{POOL_FORMATS[pool]}')",
+            "at = e",
+        ]
     entries = [f"s{number}" for number in range(out.bodies)]
     for entry in entries:
         lines += [
@@ -148,6 +154,9 @@ def _emit_sequences(out: Emitter, place: Place) -> list[Context]:
             f"budget -= e + {place.n}",
             f"{total} = sum({lengths})",
         ]
+        if is_inline(out, place):
+            out.inline[f"v{number}"] = lambda: _copies(out, place)
+            return [total]
         frame = f"copies(k{number}, {lengths}), None"
     else:
         emit_ints(out, place.column, lengths, place.n)
@@ -161,6 +170,22 @@ def _emit_sequences(out: Emitter, place: Place) -> list[Context]:
         lambda: [f"v{number} = {own}.close(b, {place.n}, ({frame}), [{out.columns(place)[0]}])"],
     )
     return [total]
+
+
+def _copies(out: Emitter, place: Place) -> Inline:
+    """One of the distinct ones in each pass."""
+    number = place.number
+    parts, part = f"all_{number}", f"part_{number}"
+    is_tuple = place.node.tag == Tag.TUPLE
+    return Inline(
+        [
+            f"{parts} = cut({out.columns(place)[0]}, l{number}, {'tuple' if is_tuple else 'list'})",
+            f"{parts} = repeat({parts}[0], {place.n}) if len({parts}) == 1 else map({parts}.__getitem__, k{number})",
+        ],
+        {part: parts},
+        [],
+        part if is_tuple else f"{part}.copy()",
+    )
 
 
 def _slices(out: Emitter, place: Place) -> Inline:

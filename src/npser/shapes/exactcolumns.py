@@ -14,7 +14,7 @@ from npser.columns.bodies import ARRAY, FIRST_BODY
 from npser.columns.kinds import READERS
 from npser.columns.pools import POOLS, TEXT
 from npser.columns.unpooled import FIRST_POOLED
-from npser.shapes.emitter import Context, Emitter
+from npser.shapes.emitter import Context, Emitter, Inline
 from npser.tags import Kind
 
 __all__ = [
@@ -181,9 +181,14 @@ def _emit_codes(out: ExactEmitter, _kind: int, name: str, n: Context, make: str)
     out.kind_byte("f")
     out.kind_byte("o")
     out.opens += [f"if f == {FIRST_POOLED + TEXT - 1}:", BAD]  # each float is an object of its own
-    out.items("d_", "f", "o")
+    distinct, code = f"{name}_d", f"{name}_c"
+    out.items(distinct, "f", "o")
     out.cut(name, 0, n)
-    out.opens.append(f"{name} = {make}(codes_of(d_, {name}, o))")
+    if make:
+        out.opens.append(f"{name} = list(map({distinct}.__getitem__, {name}))")  # a code that is too large raises
+    else:
+        out.inline[name] = lambda: Inline([], {code: name}, [], f"{distinct}[{code}]")
+        out.late[name] = f"map({distinct}.__getitem__, {name})"
 
 
 def _emit_decimals(out: ExactEmitter, _kind: int, name: str, n: Context, _make: str) -> None:
@@ -210,7 +215,7 @@ def _emit_body(out: ExactEmitter, kind: int, name: str, n: Context, _make: str) 
         raise NotExactError
     at = out.bodies
     out.bodies += 1
-    out.opens.append(f"{name}, budget = read_span({out.bound(reader)}, buf, s{at}, s{at + 1}, {n}, budget)")
+    out.opens.append(f"{name}, budget = read_span({out.bound(reader)}, m, s{at}, s{at + 1}, {n}, budget)")
 
 
 _CELLS: Final[dict[int, Callable[[ExactEmitter, int, str, Context, str], None]]] = {

@@ -22,7 +22,7 @@ from npser.shapes.hot import PAUSED_BYTES, UNREAD
 from npser.shapes.leaves import count_codes
 from npser.shapes.node import Builder
 from npser.shapes.patterns import count_patterns
-from npser.shapes.sequences import Copies
+from npser.shapes.sequences import Copies, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ class ExactReader:
         self._failures = 0
 
     def run(
-        self, buf: memoryview, at: int, size: int, policy: Policy, kinds: bytes, numbers: tuple[Any, ...], budget: int
+        self, buf: bytes, at: int, size: int, policy: Policy, kinds: bytes, numbers: tuple[Any, ...], budget: int
     ) -> Any:
         """The value of a payload whose pools begin at `at` + 1, or `UNREAD`."""
         try:
@@ -92,8 +92,8 @@ class ExactReader:
         return self._failures > PATIENCE and self._failures * 4 > self._hits
 
 
-def read_exact(program: Program, buf: memoryview, pos: int, size: int, policy: Policy, budget: int) -> Any:
-    """The value of a payload, if its shape has an exact reader for its columns.
+def read_exact(program: Program, buf: bytes, pos: int, size: int, policy: Policy, budget: int) -> Any:
+    """The value of a payload as lists and rows, if its shape has an exact reader for its columns.
 
     Parameters
     ----------
@@ -105,18 +105,18 @@ def read_exact(program: Program, buf: memoryview, pos: int, size: int, policy: P
     object
         `UNREAD` where the payload has to be read the usual way.
     """
-    if size > EXACT_BYTES or policy.numbers != "list" or policy.tables != "rows":
+    if size > EXACT_BYTES:
         return UNREAD
     first = pos + program.singles
     start = first + program.columns
     if start >= size:
         return UNREAD
-    kinds = buf[pos:first].tobytes()
+    kinds = buf[pos:first]
     layout = form_of(kinds)
     at = start + layout.size
     if at >= size:
         return UNREAD
-    key = kinds.translate(SIGNATURE) + buf[first:start].tobytes() + _MASKS[buf[at]]
+    key = kinds.translate(SIGNATURE) + buf[first:start] + _MASKS[buf[at]]
     reader = program.exact.get(key)
     if type(reader) is not ExactReader:
         return UNREAD
@@ -165,6 +165,7 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "int": int,
             "len": len,
             "list": list,
+            "map": map,
             "min": min,
             "range": range,
             "sum": sum,
@@ -175,12 +176,12 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "bad": cutting.NotAsExpected,
             "bools_of": cutting.bools_of,
             "builder": Builder,
-            "codes_of": cutting.codes_of,
             "copies": Copies,
             "count_codes": count_codes,
             "count_copies": cutting.count_copies,
             "count_patterns": count_patterns,
             "cursor": Cursor,
+            "cut": cut,
             "decimals_of": cutting.decimals_of,
             "frame_of": cutting.frame_of,
             "none": cutting.NO_NUMBERS,
@@ -189,6 +190,7 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "read_span": cutting.read_span,
             "read_texts": cutting.read_texts,
             "uvarint": cutting.uvarint,
+            "view": memoryview,
         },
     )
     return ExactReader(generated, bind(make(out.things), out.keys))

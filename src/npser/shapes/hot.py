@@ -9,11 +9,11 @@ all. Whatever goes wrong in here is thrown away: the loops run again and say wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.blocks.cursor import Cursor
-from npser.blocks.text import SPLIT, read_few, read_text
 from npser.columns import pools
+from npser.columns.cutting import read_texts
 from npser.columns.lone import read_lone_bodies
 from npser.columns.singles import COMMON, TEXT, form_of
 from npser.columns.slotreader import CELLS, LISTS, SlotReader
@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from npser.shapes.policy import Policy
     from npser.shapes.templates import Generated
 
-__all__ = ["MAX_HOT_NODES", "MAX_HOT_SINGLES", "UNREAD", "Reader", "compile_reader", "may_be_hot", "read_lone"]
+__all__ = [
+    "MAX_HOT_NODES",
+    "MAX_HOT_SINGLES",
+    "UNREAD",
+    "Reader",
+    "compile_reader",
+    "lone_form",
+    "may_be_hot",
+    "read_lone",
+]
 
 MAX_HOT_NODES = 1500
 """Larger shapes are never compiled: it takes about ten microseconds a node, and their loops cost less beside their
@@ -37,6 +46,9 @@ data; benchmarks/thresholds_shapes.py::sweep_hot."""
 
 MAX_HOT_SINGLES = 4000
 """The same for single leaves."""
+
+MAX_FORMS = 16
+"""Mixtures of kinds of single leaves that a reader remembers the layout of: ints come in four widths."""
 
 PAUSED_BYTES = 2048
 """Payloads from this size on may hold enough containers for a pause of the collector to pay."""
@@ -57,13 +69,14 @@ class Reader:
         Its source.
     """
 
-    __slots__ = ("_build", "_has_bodies", "_has_columns", "_is_alone", "_serves_any", "generated")
+    __slots__ = ("_build", "_forms", "_has_bodies", "_has_columns", "_is_alone", "_serves_any", "generated")
 
     def __init__(
         self, generated: Generated, build: Callable[..., Any], signature: bytes, columns: int, *, needs_builder: bool
     ) -> None:
         self.generated = generated
         self._build = build
+        self._forms: dict[bytes, LoneForm] = {}
         self._has_bodies = has_bodies(signature)
         self._has_columns = columns > 0
         self._serves_any = serves_any(signature)
@@ -89,8 +102,7 @@ class Reader:
         finally:
             resume()
 
-
-    def run_alone(self, buf: memoryview, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
+    def run_alone(self, buf: bytes | memoryview, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
         """The value of a payload that holds nothing but single leaves, without any of what others need.
 
         Parameters
@@ -106,14 +118,33 @@ class Reader:
         if not self._is_alone:
             return UNREAD
         try:
-            numbers, texts, bodies = read_lone(buf, pos, kinds, budget)
+            form = self._forms.get(kinds)
+            if form is None:
+                form = self._form(kinds)
+            numbers, texts, bodies = read_lone(buf, pos, form, budget)
             return self._build(None, policy, kinds, numbers, texts, bodies, b"")
         except Exception:
             return UNREAD
 
+    def _form(self, kinds: bytes) -> LoneForm:
+        """What stands where, remembered for the next time."""
+        form = lone_form(kinds)
+        if len(self._forms) < MAX_FORMS:
+            self._forms[kinds] = form
+        return form
+
+
+LoneForm = tuple[Struct, int, bytes]
+"""Of single leaves: the layout of the numbers, how many texts there are, and the kinds of those in bodies."""
+
+
+def lone_form(kinds: bytes) -> LoneForm:
+    """What `read_lone` has to know of single leaves of these kinds."""
+    return form_of(kinds), kinds.count(TEXT), kinds.translate(None, COMMON)
+
 
 def read_lone(
-    buf: memoryview, pos: int, kinds: bytes, budget: int
+    buf: bytes | memoryview, pos: int, form: LoneForm, budget: int
 ) -> tuple[tuple[Any, ...], list[str], Sequence[Any]]:
     """The numbers, the texts and what has bodies, which fill the rest of a payload.
 
@@ -123,31 +154,29 @@ def read_lone(
     ----------
     pos : int
         Where the numbers begin.
-    kinds : bytes
-        Those of the single leaves.
+    form : LoneForm
+        What there is to be read.
     budget : int
         Items that the texts may expand.
     """
-    layout = form_of(kinds)
+    layout, count, others = form
     numbers = layout.unpack_from(buf, pos)
     pos += layout.size
     mask = buf[pos]
     pos += 1
     texts: list[str] = []
-    if mask == _ONLY_TEXT and buf[pos] < 0x80:
-        if buf[pos + 1] == SPLIT:
-            texts, pos = read_few(buf, pos + 1, buf[pos])
-        else:
-            cursor = Cursor(buf, pos + 1, len(buf), budget)
-            texts = read_text(cursor, buf[pos])
-            pos = cursor.pos
+    if count:
+        if mask != _ONLY_TEXT or buf[pos] >= 0x80:
+            raise ValueError("other pools")
+        texts, pos, budget = read_texts(buf, pos + 1, buf[pos], budget)
+        if len(texts) != count or budget < 0:
+            raise ValueError("other texts")
     elif mask:
         raise ValueError("other pools")
     bodies: Sequence[Any] = ()
-    others = kinds.translate(None, COMMON)
     if others:
-        bodies, pos = read_lone_bodies(buf, pos, others)
-    if pos != len(buf) or len(texts) != kinds.count(TEXT):
+        bodies, pos = read_lone_bodies(memoryview(buf), pos, others)
+    if pos != len(buf):
         raise ValueError("left over")
     return numbers, texts, bodies
 
