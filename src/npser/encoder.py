@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
-from npser.columns.bodies import write_bodies
+from npser.columns.bodies import Bodies, write_bodies
 from npser.columns.kinds import LEAF_TYPES, number_column, write_array_column, write_column
 from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest, write_text_pool
 from npser.columns.singles import SingleWriter
-from npser.columns.slotwriter import Bodies, write_lone
+from npser.columns.slotwriter import write_lone
 from npser.columns.texts import encode_if_text
 from npser.errors import EncodeError
 from npser.limits import Limits
@@ -296,16 +296,13 @@ def _encode_alone(shape: bytes, leaves: tuple[Any, ...]) -> tuple[bytes, int]:
     sink.out += singles.kinds
     singles.finish(sink)
     write_text_pool(sink, singles.texts)
-    if bodies:
-        sink.expand(write_bodies(sink, bodies))
-    return bytes(sink.out), sink.expanded
+    return write_bodies(sink, bodies) if bodies else bytes(sink.out), sink.expanded
 
 
 def _finish(w: ShapeWriter) -> bytes:
     head = Sink()
     head.out += _head(bytes(w.shape.out))
-    w.slots.finish(head)
-    return bytes(head.out)
+    return w.slots.finish(head)
 
 
 def _head(shape: bytes) -> bytes:

@@ -18,8 +18,8 @@ TEXT, ARRAY = int(Kind.TEXT), int(Kind.ARRAY)
 def written(bodies: list[tuple[int, bytes]], budget: int = 1 << 62, head: bytes = b"") -> tuple[bytes, int]:
     sink = Sink(budget)
     sink.out += head
-    again = write_bodies(sink, bodies)
-    return bytes(sink.out), again
+    data = write_bodies(sink, [(kind, body) for kind, body in bodies])
+    return data, sink.expanded
 
 
 def read(data: bytes, kinds: list[int], pos: int = 0, budget: int = 1 << 20) -> list[bytes]:

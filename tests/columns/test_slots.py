@@ -33,9 +33,7 @@ def written(singles: list[Any], columns: list[Any], budget: int = 1 << 62) -> by
             slots.ints(column.tolist())
         else:
             slots.many(column, set(map(type, column)))
-    sink = Sink()
-    slots.finish(sink)
-    return bytes(sink.out)
+    return slots.finish(Sink())
 
 
 def opened(data: bytes, singles: int, columns: int, budget: int = 1 << 20) -> tuple[Singles, SlotReader, list[Any]]:
@@ -184,9 +182,7 @@ def test_arrays_are_spans_until_somebody_asks_for_them() -> None:
     slots = SlotWriter(Sink())
     slots.singles.one(array)
     slots.many([array, array[:2]], {np.ndarray})
-    sink = Sink()
-    slots.finish(sink)
-    data = bytes(sink.out)
+    data = slots.finish(Sink())
     for ask in ("arrays", "views"):
         stream, reader, leaves = opened(data, 1, 1)
         start, stop = leaves[0]
@@ -214,9 +210,7 @@ def test_copies_are_lengths_only() -> None:
     slots.copies(bytes((0, 1, 1)), bytes((2, 0)))
     slots.copies(bytes(3), bytes((1,)))
     slots.ints([5, 6])
-    sink = Sink()
-    slots.finish(sink)
-    data = bytes(sink.out)
+    data = slots.finish(Sink())
     _, reader, _ = opened(data, 0, 3)
     codes, lengths = reader.copies(3) or ((), [])
     assert (list(codes), lengths) == ([0, 1, 1], [2, 0])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
 
-__all__ = ["ALIGNED_BODY", "ALIGNMENT", "ARRAY", "FIRST_BODY", "read_directory", "write_bodies"]
+__all__ = ["ALIGNED_BODY", "ALIGNMENT", "ARRAY", "FIRST_BODY", "Bodies", "read_directory", "write_bodies"]
 
 FIRST_BODY, ARRAY = int(Kind.INT), int(Kind.ARRAY)  # plain ints: comparing with an IntEnum member costs a call
 
@@ -35,39 +35,44 @@ ALIGNED_BODY = 4096
 
 ALIGNMENT = 64
 
+Buffer = bytes | bytearray | memoryview
+Bodies = list[tuple[int, bytes | memoryview]]
+"""Kind and bytes of each."""
+
 _WITHOUT_BODY: Final = bytes(range(FIRST_BODY))
 
 
-def write_bodies(sink: Sink, bodies: list[tuple[int, bytes]]) -> int:
-    """Write the directory and the bodies, each a kind and its bytes.
+def write_bodies(sink: Sink, bodies: Bodies) -> bytes:
+    """Write the directory; gives all that is in the sink then, and the bodies behind it.
 
-    Returns
-    -------
-    int
-        Bytes that are not stored because they were before; `sink.budget` bounds them.
+    Bytes that are not stored because they were before count as expanded; the sink's budget bounds them.
     """
-    budget = sink.budget - sink.expanded
-    again = 0
     alike: dict[tuple[int, int, bytes, bytes, bytes], int] = {}
     own = []
     for number, (kind, body) in enumerate(bodies):
         size = len(body)
-        if size >= SHARED_BODY and size <= budget - again:
+        if size >= SHARED_BODY and sink.expanded + size <= sink.budget:
             middle = size >> 1
-            about = (kind, size, body[:LOOKED_AT], body[middle : middle + LOOKED_AT], body[-LOOKED_AT:])
-            earlier = alike.setdefault(about, number)
-            if earlier < number and bodies[earlier][1] == body:
-                again += size
+            looked_at = (body[:LOOKED_AT], body[middle : middle + LOOKED_AT], body[-LOOKED_AT:])
+            first, inner, last = map(bytes, looked_at)
+            earlier = alike.setdefault((kind, size, first, inner, last), number)
+            if earlier < number and bytes(bodies[earlier][1]) == bytes(body):
+                sink.expanded += size
                 sink.uvarint(earlier << 1 | 1)
                 continue
         sink.uvarint(size << 1)
         own.append((kind, body))
-    out = sink.out
+    pieces: list[Buffer] = [sink.out]
+    at = len(sink.out)
     for kind, body in own:
-        if kind == ARRAY and len(body) >= ALIGNED_BODY:
-            out += bytes(-len(out) % ALIGNMENT)
-        out += body
-    return again
+        size = len(body)
+        if kind == ARRAY and size >= ALIGNED_BODY:
+            padding = -at % ALIGNMENT
+            pieces.append(bytes(padding))
+            at += padding
+        pieces.append(body)
+        at += size
+    return b"".join(pieces)
 
 
 def read_directory(cursor: Cursor, kinds: bytes) -> list[tuple[int, int]]:

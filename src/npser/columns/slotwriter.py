@@ -15,7 +15,7 @@ import numpy as np
 
 from npser.blocks.choose import write_ints
 from npser.blocks.sink import FREE_ITEMS
-from npser.columns.bodies import FIRST_BODY, write_bodies
+from npser.columns.bodies import FIRST_BODY, Bodies, write_bodies
 from npser.columns.kinds import LEAF_TYPES, number_column, write_column
 from npser.columns.lone import WRITE_LONE
 from npser.columns.pooled import POOLED, POOLED_ITEMS, POOLED_TEXTS, PoolWriter
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from npser.blocks.sink import Sink
 
-__all__ = ["EXPANDING", "Bodies", "SlotWriter", "write_lone"]
+__all__ = ["EXPANDING", "SlotWriter", "write_lone"]
 
 INT, COPIES = int(Kind.INT), int(Kind.POOL_COPIES)
 EXPANDING: Final = frozenset(map(int, (Kind.NONE, Kind.POOL_CONST, Kind.POOL_STEPS)))
@@ -40,8 +40,8 @@ EXPANDING: Final = frozenset(map(int, (Kind.NONE, Kind.POOL_CONST, Kind.POOL_STE
 _UNPOOLED: Final = (0, lambda _pools, _values: None)
 
 
-Bodies = list[tuple[int, bytes]]
-"""Kind and bytes of each."""
+HANDED_OVER = 1 << 16
+"""Bodies from so many bytes on keep the memory that they were written into; copying small ones is cheaper."""
 
 
 def write_lone(sink: Sink, bodies: Bodies, value: Any) -> int:
@@ -56,6 +56,10 @@ def cut_body(sink: Sink, bodies: Bodies) -> int:
     """Make what is in the sink, a kind and its bytes, the next body; gives the kind, and the sink is empty again."""
     out = sink.out
     kind = out[0]
+    if len(out) >= HANDED_OVER:
+        bodies.append((kind, memoryview(out)[1:]))
+        sink.out = bytearray()
+        return kind
     if kind >= FIRST_BODY:
         bodies.append((kind, bytes(memoryview(out)[1:])))
     out.clear()
@@ -194,8 +198,8 @@ class SlotWriter:
         write_column(self.sink, values, types_met)
         return cut_body(self.sink, bodies)
 
-    def finish(self, head: Sink) -> None:
-        """Append kinds, numbers, pools, directory and bodies to `head`, which holds the payload so far."""
+    def finish(self, head: Sink) -> bytes:
+        """The payload: what `head` holds so far, then kinds, numbers, pools, directory and bodies."""
         out = head.out
         singles = self.singles
         out += singles.kinds
@@ -205,7 +209,7 @@ class SlotWriter:
         pools = self.pools.pools
         pools[TEXT] = singles.texts + pools[TEXT] if pools[TEXT] else singles.texts
         write_pools(head, pools)
-        self.sink.expand(head.expanded)
         bodies = self._single_bodies + self._bodies
-        if bodies:
-            self.sink.expand(write_bodies(head, bodies))
+        payload = write_bodies(head, bodies) if bodies else bytes(out)
+        self.sink.expand(head.expanded)
+        return payload
