@@ -181,7 +181,7 @@ def loads(
         a row does not have is `MISSING`. A dict whose keys are data and not names (not text, or many with values of
         one type) is no row.
     copy : {"always", "never"}
-        ``"always"`` gives arrays that are writable and own their memory. ``"never"`` gives read-only arrays, which
+        ``"always"`` gives arrays that are writable, in memory of their own. ``"never"`` gives read-only arrays, which
         look into `data` where it holds their elements as they are; they keep it alive.
     unknown : {"placeholder", "refuse"}
         What becomes of an object of another class: a `Placeholder`, which keeps its class name and fields, or
