@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 from typing import IO, Any, Final, Literal, get_args
 
 import numpy as np
@@ -71,6 +72,9 @@ _NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
 }
 
 
+_OTHERS: Final = frozenset(product(get_args(Unknown), get_args(ExtraFields), get_args(Strings)))
+
+
 def make_policy(
     classes: Classes,
     numbers: Numbers,
@@ -92,9 +96,14 @@ def make_policy(
         raise AssertionError  # one of the three has raised
     if not classes and unknown == "placeholder" and extra_fields == "drop" and strings == "text":
         return policy
-    one_of("strings", strings, get_args(Strings))
-    one_of("unknown", unknown, get_args(Unknown))
-    one_of("extra_fields", extra_fields, get_args(ExtraFields))
+    try:
+        known = (unknown, extra_fields, strings) in _OTHERS
+    except TypeError:
+        known = False
+    if not known:
+        one_of("strings", strings, get_args(Strings))
+        one_of("unknown", unknown, get_args(Unknown))
+        one_of("extra_fields", extra_fields, get_args(ExtraFields))
     return Policy(Allow(classes), numbers, tables, copy, unknown, extra_fields, strings)
 
 
