@@ -55,8 +55,8 @@ LEAST_SECONDS: Final = 1.0
 MEGABYTE: Final = 1 << 20
 BYTES_A_BYTE: Final = 64
 LEAST_BYTES: Final = 16 * MEGABYTE
-LEAST_BYTES_OF_PHP: Final = 42 * MEGABYTE
-"""A payload of phpser may hold runs of 2^20 ints together, as PHP reads them: ints of 32 bytes, and eight for each place."""
+LEAST_BYTES_OF_PHP: Final = 46 * MEGABYTE
+"""A payload of phpser may hold runs of 2^20 ints together, as PHP reads them: ints of 32 bytes, 8 for each place, 8 in an array."""
 
 LIMITS: Final = npser.Limits()
 """The promises are about the defaults."""
