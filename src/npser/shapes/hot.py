@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.blocks.cursor import Cursor
 from npser.columns import pools
 from npser.columns.cutting import read_texts
 from npser.columns.lone import read_lone_bodies
@@ -58,6 +59,7 @@ UNREAD: Final = object()
 """What `Reader.run_alone` gives where the payload has to go the usual way."""
 
 _ONLY_TEXT = 1 << pools.TEXT
+_NO_POOLS: Final[list[Any]] = [b"", *[[]] * (pools.POOLS - 1)]
 
 
 class Reader:
@@ -69,7 +71,16 @@ class Reader:
         Its source.
     """
 
-    __slots__ = ("_build", "_forms", "_has_bodies", "_has_columns", "_is_alone", "_serves_any", "generated")
+    __slots__ = (
+        "_build",
+        "_forms",
+        "_has_bodies",
+        "_has_columns",
+        "_is_alone",
+        "_needs_builder",
+        "_serves_any",
+        "generated",
+    )
 
     def __init__(
         self, generated: Generated, build: Callable[..., Any], signature: bytes, columns: int, *, needs_builder: bool
@@ -80,7 +91,8 @@ class Reader:
         self._has_bodies = has_bodies(signature)
         self._has_columns = columns > 0
         self._serves_any = serves_any(signature)
-        self._is_alone = not (columns or ARRAY_LEAF in signature or self._serves_any or needs_builder)
+        self._is_alone = not (columns or ARRAY_LEAF in signature or self._serves_any)
+        self._needs_builder = needs_builder
 
     def run(self, kinds: bytes, numbers: tuple[Any, ...], slots: SlotReader, policy: Policy) -> Any:
         """The value of a payload whose slots were just opened."""
@@ -122,7 +134,10 @@ class Reader:
             if form is None:
                 form = self._form(kinds)
             numbers, texts, bodies = read_lone(buf, pos, form, budget)
-            return self._build(None, policy, kinds, numbers, texts, bodies, b"")
+            slots = None
+            if self._needs_builder:  # whose nodes ask for nothing but the cursor
+                slots = SlotReader(Cursor(memoryview(buf), len(buf), budget=budget), _NO_POOLS, 0, b"", [])
+            return self._build(slots, policy, kinds, numbers, texts, bodies, b"")
         except Exception:
             return UNREAD
 
