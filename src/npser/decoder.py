@@ -16,7 +16,6 @@ from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
 from npser.limits import Limits
 from npser.shapes.build import SHAPES, build_value, load_shape, read_document
-from npser.shapes.emitter import SIGNATURE
 from npser.shapes.exactreader import EXACT_BYTES, meet_exact, read_exact
 from npser.shapes.hot import UNREAD
 from npser.shapes.policy import Policy
@@ -81,24 +80,17 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
             pos, stop = _long_shape(Cursor(memoryview(payload), 3, size))
         if stop > size:
             raise TruncatedError(f"need {stop - pos} bytes, {size - pos} left", pos=pos)
-        # bytes are cut at half of what it costs to cut a memoryview
-        raw = payload if type(payload) is bytes else memoryview(payload).tobytes() if size <= EXACT_BYTES else None
-        shape = memoryview(payload)[pos:stop].tobytes() if raw is None else raw[pos:stop]
-        program = load_shape(shape, pos, limits.depth)
+        are_bytes = type(payload) is bytes  # which are cut at half of what it costs to cut a memoryview
+        shape: Any = payload[pos:stop]
+        program = load_shape(shape if are_bytes else bytes(shape), pos, limits.depth)
         budget = limits.budget(size)
         value = UNREAD
-        if raw is not None and policy.numbers == "list" and policy.tables == "rows":
-            if program.columns:
-                if program.exact:
-                    value = read_exact(program, raw, stop, size, policy, budget)
-            else:
-                start = stop + program.singles
-                kinds = raw[stop:start]
-                reader = program.readers.get(kinds.translate(SIGNATURE))
-                if reader is None:
-                    value = read_document(program, memoryview(raw), stop, policy, budget)
-                else:
-                    value = reader.run_alone(raw, start, kinds, policy, budget)
+        if policy.numbers == "list" and policy.tables == "rows" and (are_bytes or size <= EXACT_BYTES):
+            raw: Any = payload if are_bytes else bytes(payload)
+            if not program.columns:
+                value = read_document(program, raw, stop, policy, budget)
+            elif program.exact:
+                value = read_exact(program, raw, stop, size, policy, budget)
         if value is UNREAD:
             value = _build(program, memoryview(payload), stop, policy, budget)
         return value

@@ -19,9 +19,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from npser.blocks.choose import write_bits
-from npser.blocks.cursor import VARINT_MAX_BYTES, Cursor
+from npser.blocks.cursor import Cursor
+from npser.blocks.flat_ints import write_const
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
+from npser.columns.cutting import NotAsExpected, uvarint
 from npser.columns.names import PLAIN_FORM, UUID_BYTES, uuid_of
 from npser.columns.numbers import INTEGER_FORM, exact_context, integers_of
 from npser.columns.temporal import DAY, EPOCH_ORDINAL, MAX_DAYS
@@ -48,28 +50,12 @@ _NO_FOLD: Final = np.zeros(1, np.bool_)
 _INT64: Final = 1 << 63
 
 
-class _OtherError(Exception):
-    """The body is made in another way."""
-
-
 # ------------------------------------------------------------------------------------------------------------- writing
-
-
-def _const(sink: Sink, value: int) -> None:
-    """What `write_ints` writes for one int64."""
-    sink.expanded += 1
-    out = sink.out
-    out.append(CONST)
-    code = (value << 1) ^ (value >> 63)
-    while code > 0x7F:
-        out.append(code & 0x7F | 0x80)
-        code >>= 7
-    out.append(code)
 
 
 def _write_date(sink: Sink, value: datetime.date) -> bool:
     sink.out.append(DATE)
-    _const(sink, value.toordinal())
+    write_const(sink, value.toordinal(), 1)
     return True
 
 
@@ -87,7 +73,7 @@ def _write_datetime(sink: Sink, value: datetime.datetime) -> bool:
     else:
         return False
     minutes = ((value.toordinal() - EPOCH_ORDINAL) * 24 + value.hour) * 60 + value.minute
-    _const(sink, (minutes * 60 + value.second) * 1_000_000 + value.microsecond)
+    write_const(sink, (minutes * 60 + value.second) * 1_000_000 + value.microsecond, 1)
     return True
 
 
@@ -102,8 +88,8 @@ def _start_of_zone(zone: datetime.tzinfo) -> bytes:
 
 def _write_timedelta(sink: Sink, value: datetime.timedelta) -> bool:
     sink.out.append(TIMEDELTA)
-    _const(sink, value.days)
-    _const(sink, value.seconds * 1_000_000 + value.microseconds)
+    write_const(sink, value.days, 1)
+    write_const(sink, value.seconds * 1_000_000 + value.microseconds, 1)
     return True
 
 
@@ -115,9 +101,9 @@ def _write_decimal(sink: Sink, value: decimal.Decimal) -> bool:
     if not -_INT64 <= coefficient < _INT64:
         return False
     sink.out += bytes((DECIMAL, INTEGER_FORM))
-    _const(sink, exponent)
+    write_const(sink, exponent, 1)
     sink.out.append(INT)
-    _const(sink, coefficient)
+    write_const(sink, coefficient, 1)
     return True
 
 
@@ -131,7 +117,7 @@ def _write_uuid(sink: Sink, value: uuid.UUID) -> bool:
 
 def _write_bytes(sink: Sink, value: bytes) -> bool:
     sink.out += bytes((BYTES, BYTES_LENGTHS))
-    _const(sink, len(value))
+    write_const(sink, len(value), 1)
     sink.out += value
     return True
 
@@ -141,7 +127,7 @@ def _write_int(sink: Sink, value: int) -> bool:
         return False
     size = size_of(value)
     sink.out += bytes((BIGINT, BYTES_LENGTHS))
-    _const(sink, size)
+    write_const(sink, size, 1)
     sink.out += value.to_bytes(size, "little", signed=True)
     return True
 
@@ -161,26 +147,22 @@ WRITE_LONE: Final[dict[type, Write]] = {
 
 
 def _const_of(body: bytes, pos: int) -> tuple[int, int]:
-    """One int64 as `_const` writes it, and the position behind it."""
+    """One int64 as `write_const` writes it, and the position behind it."""
     if body[pos] != CONST:
-        raise _OtherError
-    code = shift = 0
-    for at, byte in enumerate(body[pos + 1 : pos + 1 + VARINT_MAX_BYTES], pos + 2):
-        if byte < 0x80:
-            code |= byte << shift
-            if code >> 64:
-                break
-            return (code >> 1) ^ -(code & 1), at
-        code |= (byte & 0x7F) << shift
-        shift += 7
-    raise _OtherError
+        raise NotAsExpected
+    code, pos = body[pos + 1], pos + 2
+    if code > 0x7F:
+        code, pos = uvarint(body, code, pos)
+        if code >> 64:
+            raise NotAsExpected
+    return (code >> 1) ^ -(code & 1), pos
 
 
 def _last_of(body: bytes, pos: int) -> int:
     """The same, where it is all that is left."""
     value, pos = _const_of(body, pos)
     if pos != len(body):
-        raise _OtherError
+        raise NotAsExpected
     return value
 
 
@@ -199,7 +181,7 @@ def _read_zoned(body: bytes) -> datetime.datetime:
     elif form == KEY:
         stop = 7 + body[2]
     else:
-        raise _OtherError
+        raise NotAsExpected
     return _epoch_of(body[:stop]) + datetime.timedelta(0, 0, _last_of(body, stop))
 
 
@@ -208,44 +190,40 @@ def _epoch_of(start: bytes) -> datetime.datetime:
     """The epoch on the clock of the zone in front of a datetime; the opposite of `_start_of_zone`."""
     cursor = Cursor(memoryview(start), budget=1)
     (zone,), _ = read_zones(cursor, 1)
-    if _start_of_zone_again(zone) != start:
-        raise _OtherError
+    if zone is None or _start_of_zone(zone) != start:
+        raise NotAsExpected
     return datetime.datetime(1970, 1, 1, tzinfo=zone)
-
-
-def _start_of_zone_again(zone: datetime.tzinfo | None) -> bytes:
-    return b"" if zone is None else _start_of_zone(zone)
 
 
 def _read_timedelta(body: bytes) -> datetime.timedelta:
     days, pos = _const_of(body, 0)
     micros = _last_of(body, pos)
     if not (-MAX_DAYS <= days <= MAX_DAYS and 0 <= micros < DAY):
-        raise _OtherError
+        raise NotAsExpected
     return datetime.timedelta(days, 0, micros)
 
 
 def _read_decimal(body: bytes) -> decimal.Decimal:
     if body[0] != INTEGER_FORM:
-        raise _OtherError
+        raise NotAsExpected
     exponent, pos = _const_of(body, 1)
     if body[pos] != INT:
-        raise _OtherError
+        raise NotAsExpected
     return _CONTEXT.scaleb(_CONTEXT.create_decimal(_last_of(body, pos + 1)), exponent)
 
 
 def _read_uuid(body: bytes) -> uuid.UUID:
     if body[0] != PLAIN_FORM or len(body) != UUID_BYTES + 1:
-        raise _OtherError
+        raise NotAsExpected
     return uuid_of(body[1:], _UNKNOWN)
 
 
 def _read_bytes(body: bytes) -> bytes:
     if body[0] != BYTES_LENGTHS:
-        raise _OtherError
+        raise NotAsExpected
     size, pos = _const_of(body, 1)
     if size != len(body) - pos:
-        raise _OtherError
+        raise NotAsExpected
     return body[pos:]
 
 
@@ -253,7 +231,7 @@ def _read_int(body: bytes) -> int:
     raw = _read_bytes(body)
     value = int.from_bytes(raw, "little", signed=True)
     if size_of(value) != len(raw):
-        raise _OtherError
+        raise NotAsExpected
     return value
 
 
@@ -270,7 +248,7 @@ READ_LONE: Final[dict[int, Read]] = {
 """Kind -> what reads a body of one leaf; any exception where the columns have to."""
 
 
-def read_lone_bodies(buf: memoryview, pos: int, kinds: bytes) -> tuple[list[Any], int]:
+def read_lone_bodies(buf: bytes, pos: int, kinds: bytes) -> tuple[list[Any], int]:
     """What stands in small bodies of one leaf each, and the position behind the last of them.
 
     Any exception where one of them is large, is another one again, or is made in another way.
@@ -286,9 +264,9 @@ def read_lone_bodies(buf: memoryview, pos: int, kinds: bytes) -> tuple[list[Any]
     values = []
     for kind, entry in zip(kinds, buf[pos:start], strict=True):
         if entry & 0x81:
-            raise _OtherError
+            raise NotAsExpected
         stop = start + (entry >> 1)
-        values.append(READ_LONE[kind](buf[start:stop].tobytes()))
+        values.append(READ_LONE[kind](buf[start:stop]))
         start = stop
     return values, start
 

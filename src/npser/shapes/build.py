@@ -178,8 +178,8 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     return _run_loops(program, kinds, numbers, slots, policy)
 
 
-def read_document(program: Program, buf: memoryview, pos: int, policy: Policy, budget: int) -> Any:
-    """The value of a payload without columns, if a generated reader or the outline of its shape can do it alone.
+def read_document(program: Program, buf: bytes, pos: int, policy: Policy, budget: int) -> Any:
+    """The value of a payload without columns as lists and rows, if a generated reader or the outline can do it alone.
 
     Parameters
     ----------
@@ -193,10 +193,8 @@ def read_document(program: Program, buf: memoryview, pos: int, policy: Policy, b
     object
         `UNREAD` where `build_value` has to.
     """
-    if program.columns or policy.numbers != "list" or policy.tables != "rows":
-        return UNREAD
     start = pos + program.singles
-    kinds = buf[pos:start].tobytes()
+    kinds = buf[pos:start]
     reader = program.readers.get(kinds.translate(SIGNATURE))
     if reader is not None:
         return reader.run_alone(buf, start, kinds, policy, budget)

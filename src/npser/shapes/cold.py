@@ -230,7 +230,7 @@ def _copies(parts: list[Any], codes: Iterable[int]) -> list[Any]:
 _NONES, _FALSES, _TRUES = map(repeat, (None, False, True))
 
 
-def read_alone(program: Program, buf: memoryview, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
+def read_alone(program: Program, buf: bytes, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
     """The value of a payload that holds nothing but numbers and texts, and has no columns.
 
     Parameters

@@ -114,7 +114,7 @@ class Reader:
         finally:
             resume()
 
-    def run_alone(self, buf: bytes | memoryview, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
+    def run_alone(self, buf: bytes, pos: int, kinds: bytes, policy: Policy, budget: int) -> Any:
         """The value of a payload that holds nothing but single leaves, without any of what others need.
 
         Parameters
@@ -159,7 +159,7 @@ def lone_form(kinds: bytes) -> LoneForm:
 
 
 def read_lone(
-    buf: bytes | memoryview, pos: int, form: LoneForm, budget: int
+    buf: bytes, pos: int, form: LoneForm, budget: int
 ) -> tuple[tuple[Any, ...], list[str], Sequence[Any]]:
     """The numbers, the texts and what has bodies, which fill the rest of a payload.
 
@@ -190,7 +190,7 @@ def read_lone(
         raise ValueError("other pools")
     bodies: Sequence[Any] = ()
     if others:
-        bodies, pos = read_lone_bodies(memoryview(buf), pos, others)
+        bodies, pos = read_lone_bodies(buf, pos, others)
     if pos != len(buf):
         raise ValueError("left over")
     return numbers, texts, bodies
