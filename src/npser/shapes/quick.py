@@ -23,7 +23,7 @@ from npser.shapes.distinct import MIN_COPIED, Distinct, find_alike, find_copies
 from npser.shapes.infer import write_columns
 from npser.shapes.patterns import group_patterns, split_columns
 from npser.shapes.sequences import MAX_ROW, MAX_SINGLE_ROW, rows_of
-from npser.shapes.tables import CHUNK_CELLS, MIN_CHUNKED, are_data, are_named, is_table, take_apart
+from npser.shapes.tables import are_data, is_table, take_apart
 from npser.shapes.writer import CYCLE_CHECK_DEPTH, CYCLE_CHECK_ITEMS, LEAF
 from npser.tags import Node as Tag
 
@@ -161,16 +161,9 @@ def _dicts(w: ShapeWriter, rows: Sequence[dict[Any, Any]], depth: int, parent: C
     if n == 1:
         return _one_dict(w, rows[0], depth, parent)
     keys = tuple(rows[0])
-    columns: Iterable[Sequence[Any]] | None
-    if n < MIN_CHUNKED and n * len(keys) <= CHUNK_CELLS:
-        flat = list(chain.from_iterable(rows))
-        if not are_named(flat, keys, n):
-            return countOf(map(type, flat), str) == len(flat) and _varied_dicts(w, rows, depth, parent)
-        columns = zip(*map(dict.values, rows), strict=True)
-    else:
-        columns = take_apart(rows, keys)
-        if columns is None:
-            return are_all(chain.from_iterable(rows), str) and _varied_dicts(w, rows, depth, parent)
+    columns = take_apart(rows, keys)
+    if columns is None:
+        return are_all(chain.from_iterable(rows), str) and _varied_dicts(w, rows, depth, parent)
     if len(keys) < 2 and not (keys and w.sink.may_expand(n)):
         return False
     w.paid(n)
