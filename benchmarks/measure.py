@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.peers import Codec, same
 
-__all__ = ["Extra", "Plan", "Result", "measure"]
+__all__ = ["AgainstPickle", "Extra", "Plan", "Result", "against_pickle", "measure", "rotate", "warmed"]
 
 SAMPLE = 1e-3
 """Seconds that a sample lasts at least."""
@@ -108,6 +108,34 @@ def rotate(tasks: Sequence[Task], plan: Plan) -> int:
         for task in order:
             task.samples.append(clock(task.call, task.argument, task.repeats))
     return plan.rounds
+
+
+class AgainstPickle(NamedTuple):
+    """Seconds a call to write and to read, npser's and pickle's; the bytes of both; and what npser read."""
+
+    write: float
+    pickle_write: float
+    read: float
+    pickle_read: float
+    size: int
+    pickle_size: int
+    back: Any
+
+
+def against_pickle(
+    value: Any, dumps: Callable[[Any], bytes], loads: Callable[[bytes], Any], plan: Plan
+) -> AgainstPickle:
+    """One value through npser and pickle, as it is called without options; they take turns."""
+    data, pickled = dumps(value), pickle.dumps(value)
+    tasks = [
+        warmed(dumps, value),
+        warmed(pickle.dumps, value),
+        warmed(loads, data),
+        warmed(pickle.loads, pickled),
+    ]
+    rotate(tasks, plan)
+    write, pickle_write, read, pickle_read = (statistics.median(task.samples) for task in tasks)
+    return AgainstPickle(write, pickle_write, read, pickle_read, len(data), len(pickled), loads(data))
 
 
 def spread(samples: Sequence[float]) -> float:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import pickle
-import statistics
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,7 +27,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column  # no
 import npser  # noqa: E402
 import npser.adapters.pydantic  # noqa: E402
 import npser.adapters.sqlalchemy  # noqa: E402
-from benchmarks.measure import Plan, rotate, warmed  # noqa: E402
+from benchmarks.measure import Plan, against_pickle  # noqa: E402
 from benchmarks.tables import count, duration, markdown, ratio  # noqa: E402
 
 PLAN = Plan(rounds=25, least=9, budget=3.0)
@@ -128,18 +126,11 @@ def compared(
     def loads(data: bytes) -> Any:
         return npser.loads(data, classes=classes)
 
-    data, pickled = npser.dumps(value), pickle.dumps(value, 5)
-    same = shown(loads(data)) == shown(value) and type(loads(data)[0]) is type(value[0])
-    tasks = [
-        warmed(npser.dumps, value),
-        warmed(pickle.dumps, value),
-        warmed(loads, data),
-        warmed(pickle.loads, pickled),
-    ]
-    rotate(tasks, PLAN)
-    write, pickle_write, read, pickle_read = (statistics.median(task.samples) for task in tasks)
-    sizes = (count(len(data)), ratio(len(data) / len(pickled)))
-    times = (duration(write), ratio(write / pickle_write), duration(read), ratio(read / pickle_read))
+    met = against_pickle(value, npser.dumps, loads, PLAN)
+    same = shown(met.back) == shown(value) and type(met.back[0]) is type(value[0])
+    sizes = (count(met.size), ratio(met.size / met.pickle_size))
+    write, read = ratio(met.write / met.pickle_write), ratio(met.read / met.pickle_read)
+    times = (duration(met.write), write, duration(met.read), read)
     return [name if same else f"{name} (NOT THE SAME)", *sizes, *times]
 
 

@@ -9,8 +9,6 @@ in. npser is a `Codec` here, which a program that caches objects has.
 from __future__ import annotations
 
 import datetime as dt
-import pickle
-import statistics
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 import npser  # noqa: E402
-from benchmarks.measure import Plan, rotate, warmed  # noqa: E402
+from benchmarks.measure import Plan, against_pickle  # noqa: E402
 from benchmarks.peers import same  # noqa: E402
 from benchmarks.tables import count, duration, markdown, ratio  # noqa: E402
 
@@ -62,18 +60,10 @@ def lines() -> Iterator[list[str]]:
     """One a value."""
     codec = npser.Codec(classes=(User,))
     for name, value in VALUES.items():
-        data, pickled = codec.dumps(value), pickle.dumps(value, 5)
-        tasks = [
-            warmed(codec.dumps, value),
-            warmed(pickle.dumps, value),
-            warmed(codec.loads, data),
-            warmed(pickle.loads, pickled),
-        ]
-        rotate(tasks, PLAN)
-        write, pickle_write, read, pickle_read = (statistics.median(task.samples) for task in tasks)
-        sizes = (count(len(data)), ratio(len(data) / len(pickled)))
-        times = (duration(write), duration(pickle_write), duration(read), duration(pickle_read))
-        yield [name if same(value, codec.loads(data)) else f"{name} (NOT THE SAME)", *sizes, *times]
+        met = against_pickle(value, codec.dumps, codec.loads, PLAN)
+        sizes = (count(met.size), ratio(met.size / met.pickle_size))
+        times = map(duration, (met.write, met.pickle_write, met.read, met.pickle_read))
+        yield [name if same(value, met.back) else f"{name} (NOT THE SAME)", *sizes, *times]
 
 
 def main() -> int:

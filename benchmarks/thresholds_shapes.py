@@ -10,10 +10,12 @@ import random
 import sys
 from typing import Any
 
+import numpy as np
+
 import npser
 from benchmarks.thresholds import best, run
 from npser import encoder
-from npser.columns import pooled, slotwriter, unpooled
+from npser.columns import kinds, pooled, slotwriter, unpooled
 from npser.shapes import (
     build,
     collector,
@@ -298,6 +300,44 @@ def sweep_exact() -> None:
     build.SHAPES.clear()
 
 
+def sweep_sampled_doubles() -> None:
+    """SAMPLED_DOUBLES: a hundred prices, and doubles that are none, with so many tried before all are."""
+    print(f"\n{'tried':>8}{'prices':>9}{'others':>9}   us")
+    columns = [[round(i * 7.31 % 90, 2) for i in range(100)], [(i * 7.31) ** 0.5 for i in range(100)]]
+    kept = pooled.SAMPLED_DOUBLES
+    for pooled.SAMPLED_DOUBLES in (1, 2, 4, 8, 16):
+        figures = [best(lambda c=c: pooled._put_floats(pooled.PoolWriter().pools, c)) / 1000 for c in columns]  # type: ignore[misc]
+        print(f"{pooled.SAMPLED_DOUBLES:8}" + "".join(f"{figure:9.2f}" for figure in figures))
+    pooled.SAMPLED_DOUBLES = kept
+
+
+def sweep_few_others() -> None:
+    """FEW_OTHERS: ints, with one text among so many items, taken out by slices, or by a look at each."""
+    print(f"\n{'one in':>8}{'slices':>9}{'each':>9}   us to take 10,000 items apart")
+    kept = kinds.FEW_OTHERS
+    for share in (4, 8, 16, 32, 64, 256):
+        values = ["x" if i % share == 0 else i for i in range(10_000)]
+        there = np.array([type(value) is int for value in values])
+        figures = []
+        for kinds.FEW_OTHERS in (0, 1 << 30):
+            figures.append(best(lambda values=values, there=there: kinds._those(values, there)) / 1000)  # type: ignore[misc]
+        kinds.FEW_OTHERS = kept
+        print(f"{share:8}{figures[0]:9.1f}{figures[1]:9.1f}")
+
+
+def sweep_handed_over() -> None:
+    """HANDED_OVER: arrays of so many bytes in a payload, whose bodies keep their memory, or are copied out of it."""
+    print(f"\n{'bytes':>8}{'kept':>9}{'copied':>9}   us to write")
+    kept = slotwriter.HANDED_OVER
+    for size in (1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20):
+        array = np.random.default_rng(3).integers(-(1 << 63), (1 << 63) - 1, size // 8)
+        figures = []
+        for slotwriter.HANDED_OVER in (0, 1 << 40):
+            figures.append(best(lambda array=array: npser.dumps(array)) / 1000)  # type: ignore[misc]
+        slotwriter.HANDED_OVER = kept
+        print(f"{size:8}{figures[0]:9.1f}{figures[1]:9.1f}")
+
+
 def sweep_collector() -> None:
     """WORTH_PAUSING: reading with the collector paused or running, beside the objects that a small service has."""
     alive = [[{"i": i}] for i in range(200_000)]
@@ -338,6 +378,9 @@ SWEEPS = (
     sweep_chunk_rows,
     sweep_marshalled,
     sweep_compared_ints,
+    sweep_sampled_doubles,
+    sweep_few_others,
+    sweep_handed_over,
     sweep_collector,
 )
 

@@ -1,7 +1,7 @@
 """Payloads made by hand whose shapes have as many nodes as the grammar allows, and what they take to read.
 
     python tests/dense.py                 all of them, at about 1 MB: bytes a byte of input, at the peak and of the value
-    python tests/dense.py --nbytes 5e6 --only "table,chain" --ways rows,arrays,view
+    python tests/dense.py --nbytes 5e6 --only "table|chain" --ways rows,arrays,view
 
 Strategy: a unit is the least that a node needs, with its slots. Units stand side by side in one row, singly or over
 the items of a list; two kinds take turns so that no two alike are neighbours; and those of one child are also put

@@ -58,7 +58,8 @@ FEW_ABSENT_NUMBERS = 20
 """The same for numbers, which are spread as such if few are absent, and made objects all at once."""
 
 FEW_OTHERS = 16
-"""Where fewer than one item in so many is of another kind, slices between those are faster than a look at each."""
+"""Where fewer than one item in so many is of another kind, slices between those are faster than a look at each;
+benchmarks/thresholds_shapes.py::sweep_few_others."""
 
 SCATTERED_ITEMS = 64
 """From this many items on, a mixed column is put together kind by kind in an array of objects."""

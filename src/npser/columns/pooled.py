@@ -51,7 +51,7 @@ MAX_DIGITS = 4
 """Powers of ten that are tried for doubles: prices, percentages, coordinates of a short table."""
 
 SAMPLED_DOUBLES = 4
-"""So many doubles are tried before all of them are."""
+"""So many doubles are tried before all of them are; benchmarks/thresholds_shapes.py::sweep_sampled_doubles."""
 
 MAX_DECIMAL = 1e9
 SURELY_DECIMAL: Final = MAX_DECIMAL / 2

@@ -41,7 +41,8 @@ _UNPOOLED: Final = (0, lambda _pools, _values: None)
 
 
 HANDED_OVER = 1 << 16
-"""Bodies from so many bytes on keep the memory that they were written into; copying small ones is cheaper."""
+"""Bodies from so many bytes on keep the memory that they were written into; copying small ones is cheaper;
+benchmarks/thresholds_shapes.py::sweep_handed_over."""
 
 
 def write_lone(sink: Sink, bodies: Bodies, value: Any) -> int:
