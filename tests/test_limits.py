@@ -581,6 +581,34 @@ def test_honest_keys_are_not_refused() -> None:
         assert npser.loads(npser.dumps(value)) == value
 
 
+SMALL: dict[str, Callable[[int], object]] = {
+    "sets": lambda i: {i % 2, "a"},
+    "frozensets": lambda i: frozenset((i % 2, 2.5)),
+    "dicts": lambda i: {i % 2: i, None: 1},
+    "counters": lambda i: collections.Counter((i % 2, b"x")),
+    "default dicts": lambda i: collections.defaultdict(list, {(i % 2, "a"): []}),
+    "ordered dicts": lambda i: collections.OrderedDict({i % 2: 1, Decimal(7): 2}),
+}
+
+
+@pytest.mark.parametrize("sort", SMALL)
+@pytest.mark.parametrize("identity", ["objects", "preserve"])
+def test_many_that_hold_the_same_few_keys_are_not_refused(sort: str, identity: Any) -> None:
+    """Each key is compared with those of its own dict or set."""
+    value = [SMALL[sort](i) for i in range(collisions.MANY_KEYS)]
+    back = npser.loads(npser.dumps(value, identity=identity))
+    assert back == value
+    assert list(map(type, back)) == list(map(type, value))
+
+
+def test_keys_of_one_hash_are_refused_in_many_dicts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (collisions, maps):
+        monkeypatch.setattr(module, "MANY_KEYS", 2000)
+    data = npser.dumps([{i * PRIME: k for i in range(300)} for k in range(8)])
+    with pytest.raises(LimitError, match="keys have the same hash"):
+        npser.loads(data)
+
+
 class Same:
     """A class of the caller may hash as it likes, slow as that is."""
 
