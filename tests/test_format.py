@@ -406,8 +406,8 @@ def test_kinds_and_leads_have_the_numbers_of_the_code() -> None:
 def test_numbers_in_the_text() -> None:
     text = " ".join(PAGE.split())
     size = 1000
-    assert "2^14 + 8 * size" in text
-    assert Limits().budget(size) == 2**14 + 8 * size
+    assert "2^21 + 8 * size cells" in text
+    assert Limits().budget(size) == 2**21 + 8 * size
     assert f"within containers: {MAX_DEPTH} (R5)" in text
     assert f"within each other: {MAX_NESTING} (R6)" in text
     assert f"payload := 0x{MAGIC:02X} | 0x{VERSION:02X} | u8 lead" in text

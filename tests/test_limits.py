@@ -28,6 +28,7 @@ from numpy import dtypes
 import npser
 from guard import fenced
 from npser.columns.dtypes import dtype_bytes
+from npser.decoder import weigh
 from npser.errors import DecodeError, LimitError
 from npser.shapes import chains, collisions, maps
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, Kind, Lead, TextCode
@@ -419,16 +420,17 @@ def test_depth_is_not_forgotten_by_the_cache_of_shapes() -> None:
 def test_items_and_expansion() -> None:
     for n in (17, 1000, 1 << 16):
         data = payload(LIST + LEAF, pooled(n), NONE)
-        size = len(data)
-        npser.loads(data, limits=npser.Limits(items=n, expansion=0))
-        npser.loads(data, limits=npser.Limits(items=n - 8 * size, expansion=8))
-        npser.loads(data, limits=npser.Limits(items=0, expansion=-(-n // size)))
+        size, cells = len(data), weigh(data)
+        assert n <= cells < n + 100
+        npser.loads(data, limits=npser.Limits(items=cells, expansion=0))
+        npser.loads(data, limits=npser.Limits(items=cells - 8 * size, expansion=8))
+        npser.loads(data, limits=npser.Limits(items=0, expansion=-(-cells // size)))
         for limits in (
-            npser.Limits(items=n - 1, expansion=0),
-            npser.Limits(items=n - 8 * size - 1, expansion=8),
-            npser.Limits(items=0, expansion=(n - 1) // size),
+            npser.Limits(items=cells - 1, expansion=0),
+            npser.Limits(items=cells - 8 * size - 1, expansion=8),
+            npser.Limits(items=0, expansion=(cells - 1) // size),
         ):
-            with pytest.raises(LimitError, match=rf"{n} items.*raise Limits\(items="):
+            with pytest.raises(LimitError, match=rf"{8 * n} bytes of memory.*raise Limits\(items="):
                 npser.loads(data, limits=limits)
 
 
@@ -581,7 +583,7 @@ def test_honest_keys_are_not_refused() -> None:
         assert npser.loads(npser.dumps(value)) == value
 
 
-SMALL: dict[str, Callable[[int], object]] = {
+SAME_KEYS: dict[str, Callable[[int], object]] = {
     "sets": lambda i: {i % 2, "a"},
     "frozensets": lambda i: frozenset((i % 2, 2.5)),
     "dicts": lambda i: {i % 2: i, None: 1},
@@ -591,11 +593,11 @@ SMALL: dict[str, Callable[[int], object]] = {
 }
 
 
-@pytest.mark.parametrize("sort", SMALL)
+@pytest.mark.parametrize("sort", SAME_KEYS)
 @pytest.mark.parametrize("identity", ["objects", "preserve"])
 def test_many_that_hold_the_same_few_keys_are_not_refused(sort: str, identity: Any) -> None:
     """Each key is compared with those of its own dict or set."""
-    value = [SMALL[sort](i) for i in range(collisions.MANY_KEYS)]
+    value = [SAME_KEYS[sort](i) for i in range(collisions.MANY_KEYS)]
     back = npser.loads(npser.dumps(value, identity=identity))
     assert back == value
     assert list(map(type, back)) == list(map(type, value))
@@ -651,7 +653,7 @@ import npser
 for line in sys.stdin.read().split():
     for options in ({}, {"tables": "columns", "numbers": "array"}):
         try:
-            value = npser.loads(bytes.fromhex(line), limits=npser.Limits(items=1 << 20), **options)
+            value = npser.loads(bytes.fromhex(line), limits=npser.Limits(items=1 << 25), **options)
         except npser.DecodeError as error:
             print(type(error).__name__)
             del error

@@ -26,6 +26,7 @@ ALL_MODULES = sorted(SOURCE.rglob("*.py"))
 
 FLOORS = (
     ("errors", "limits", "tags", "choices"),
+    ("weights",),
     ("stream.boundary", "stream.packable"),
     ("blocks.cursor", "blocks.sink"),
     ("blocks",),

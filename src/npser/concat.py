@@ -34,9 +34,10 @@ from npser.shapes.sequences import Rows, Sequences
 from npser.shapes.tables import Tables, VariedTables
 from npser.tags import MAGIC, VERSION, Lead
 from npser.tags import Node as Tag
-from npser.types.allow import Allow
+from npser.types.allow import Nobody
 from npser.types.registry import stamp
 from npser.types.shown import show_name
+from npser.weights import OBJECT, row_weight
 
 if TYPE_CHECKING:
     from npser.shapes.node import Node, Program
@@ -48,18 +49,9 @@ SHOWN_KEYS = 5
 """Keys that an error names."""
 
 
-class _Nobody(Allow):
-    """No classes, not even registered ones: objects stay data on their way from payload to payload."""
-
-    __slots__ = ()
-
-    def find(self, name: str) -> None:
-        """None."""
-
-
-_COLUMNS: Final = Policy(_Nobody(), tables="columns")
-_ROWS: Final = Policy(_Nobody())
-_ARRAYS: Final = Policy(_Nobody(), numbers="array")
+_COLUMNS: Final = Policy(Nobody(), tables="columns")
+_ROWS: Final = Policy(Nobody())
+_ARRAYS: Final = Policy(Nobody(), numbers="array")
 
 _TAGS: Final[dict[type, Tag]] = {Tables: Tag.TABLE, Records: Tag.RECORD, NamedTuples: Tag.NAMED_TUPLE}
 """Nodes whose rows all have the same keys -> their tag."""
@@ -290,7 +282,7 @@ def _write_rows(w: ShapeWriter, first: _Part, columns: list[list[Any]], n: int) 
     w.node(Tag.LIST)
     w.ints(root, [n])
     depth = w.enter(rows)
-    w.pay(rows, len(first.keys))
+    w.weigh(rows, (OBJECT if first.items == "objects" else 0) + row_weight(len(first.keys)))
     w.node(first.tag)
     if first.items == "objects":
         w.name(first.name)

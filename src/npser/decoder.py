@@ -14,17 +14,19 @@ from npser.columns.kinds import NUMBER_READERS, READERS
 from npser.envelope.layers import open_layers
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.foreign import recognise
-from npser.limits import Limits
-from npser.shapes.build import SHAPES, build_value, load_shape, read_document
+from npser.limits import MAX_DEPTH, Limits
+from npser.shapes.build import SHAPES, build_value, draw_all, load_shape, read_document
 from npser.shapes.exactreader import EXACT_BYTES, meet_exact, read_exact
 from npser.shapes.hot import UNREAD
 from npser.shapes.policy import Policy
 from npser.tags import MAGIC, VERSION, Kind, Lead
+from npser.types.allow import Nobody
+from npser.weights import ARRAY_ITEM, KINDS, SHAPE_BYTE, SINGLE
 
 if TYPE_CHECKING:
     from npser.shapes.program import Program
 
-__all__ = ["FRAME", "decode", "open_buffer"]
+__all__ = ["FRAME", "decode", "open_buffer", "weigh"]
 
 _CHUNK = 256
 
@@ -33,6 +35,8 @@ FRAME = 0xFE
 
 _HEADER: Final = bytes((MAGIC, VERSION))
 _SHORTEST: Final = 3
+_UNBOUNDED: Final = 1 << 62
+_NOBODY: Final = Policy(Nobody())
 
 SHORT_SHAPE, LONG_SHAPE = int(Lead.SHORT_SHAPE), int(Lead.LONG_SHAPE)  # comparing with a member costs a call
 
@@ -83,7 +87,7 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
         are_bytes = type(payload) is bytes  # which are cut at half of what it costs to cut a memoryview
         shape: Any = payload[pos:stop]
         program = load_shape(shape if are_bytes else bytes(shape), pos, limits.depth)
-        budget = limits.budget(size)
+        budget = limits.budget(size) - SHAPE_BYTE * (stop - pos) - SINGLE * program.singles
         value = UNREAD
         if policy.numbers == "list" and policy.tables == "rows" and (are_bytes or size <= EXACT_BYTES):
             raw: Any = payload if are_bytes else bytes(payload)
@@ -134,10 +138,28 @@ def _not_ours(buf: memoryview) -> DecodeError:
     return TruncatedError("the header is cut off", pos=len(buf))
 
 
+def weigh(payload: bytes) -> int:
+    """The cells that reading a payload of our own draws from its budget.
+
+    >>> weigh(bytes.fromhex("c1013703180002"))
+    12
+    """
+    size, lead = len(payload), payload[2]
+    cursor = Cursor(memoryview(payload), 3, size, _UNBOUNDED)
+    if lead < SHORT_SHAPE:
+        _decoder(lead)(cursor, lead, _NOBODY)
+        return _UNBOUNDED - cursor.budget
+    pos, stop = _long_shape(cursor) if lead == LONG_SHAPE else (3, 3 + (lead & 0x7F))
+    program = load_shape(payload[pos:stop], pos, MAX_DEPTH)
+    cursor.pos = stop
+    draw_all(program, cursor, _NOBODY)
+    return _UNBOUNDED - cursor.budget + SHAPE_BYTE * (stop - pos) + SINGLE * program.singles
+
+
 def _decode_short_bytes(cursor: Cursor, lead: int, _policy: Policy) -> bytes:
     length = (lead & 0x3F) << 8 | cursor.u8()
     value = bytes(cursor.take(length))
-    _end(cursor)
+    cursor.close()
     return value
 
 
@@ -147,13 +169,8 @@ def _decode_short_int(cursor: Cursor, _lead: int, _policy: Policy) -> int:
     value = int.from_bytes(raw, "little", signed=True)
     if size != size_of(value):
         raise cursor.fail("an integer is not in its shortest form")
-    _end(cursor)
+    cursor.close()
     return value
-
-
-def _end(cursor: Cursor) -> None:
-    if cursor.left:
-        raise cursor.fail(f"{cursor.left} bytes behind the end of the payload")
 
 
 def _decode_single(cursor: Cursor, kind: int, _policy: Policy) -> Any:
@@ -165,7 +182,7 @@ def _decode_single(cursor: Cursor, kind: int, _policy: Policy) -> Any:
         if reader is None:
             raise cursor.fail(f"no such kind of leaf: 0x{kind:02x}")
         value = reader(cursor, 1)[0]
-    _end(cursor)
+    cursor.close()
     return value
 
 
@@ -180,8 +197,9 @@ def _decode_list(cursor: Cursor, lead: int, policy: Policy) -> Any:
         values = reader(cursor, n)
     else:
         readers: Mapping[int, Any] = INT_READERS if wants_array else INT_LIST_READERS
+        cursor.expand(n * (ARRAY_ITEM if wants_array else KINDS[Kind.INT]))
         values = readers[lead - Lead.INT_LIST](cursor, n, 1)
-    _end(cursor)
+    cursor.close()
     return values
 
 

@@ -9,18 +9,20 @@ leaf or one list of leaves, needs no shape and skips all that.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
+from npser.blocks.cursor import PADDING_MARK
 from npser.blocks.sink import Sink
 from npser.columns.bigints import size_of
 from npser.columns.bodies import Bodies, write_bodies
 from npser.columns.kinds import LEAF_TYPES, number_column, write_array_column, write_column
 from npser.columns.pools import I16, I32, I64, KIND_OF_POOL, U8, narrowest, write_text_pool
 from npser.columns.singles import SingleWriter
-from npser.columns.slotwriter import write_lone
+from npser.columns.slotwriter import leaf_weight, write_lone
 from npser.columns.texts import encode_if_text
+from npser.decoder import weigh
 from npser.errors import EncodeError
 from npser.limits import Limits
 from npser.shapes.document import MisfitError, write_all
@@ -30,6 +32,7 @@ from npser.shapes.leaves import OpenBatchError
 from npser.shapes.quick import write_fields, write_list
 from npser.shapes.writer import ShapeWriter
 from npser.tags import MAGIC, VERSION, Kind, Lead
+from npser.weights import SHAPE_BYTE, SINGLE, TEXT_ITEM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +51,11 @@ FIT_48 = 1 << 47
 """Ints of up to 48 bits, but more than 32, are shorter with their length than as eight bytes."""
 
 LONG_SHAPE = 0x7F
+
+MARGIN = 1.25
+"""What is drawn is counted exactly before it could be too much."""
+
+NUMBERS: Final = frozenset({type(None), int, float, bool})
 
 END_OF_TEXT: Final = b"\xff"
 """Ends a single string: 0xFF never occurs in UTF-8, so a string that was cut is always noticed."""
@@ -144,34 +152,38 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None, preserve: bool) 
         return _SINGLES.get(type(value), _single_column)(value)
     may_be_known = default is None and not preserve and type(value) not in _NO_DOCUMENTS
     found = _encode_document(value) if may_be_known else None
-    return _within_budget(lambda sink: _encode_container(value, sink, default, preserve=preserve), found)
+    return _within_budget(*(found or _encode_container(value, Sink(), default, preserve=preserve)))
 
 
-def _within_budget(
-    write: Callable[[Sink], tuple[bytes, int]], found: tuple[bytes, int] | None = None
-) -> bytes:
-    payload, expanded = found or write(Sink())
-    if expanded > _LIMITS.budget(len(payload)):
-        # a reader would refuse this much out of so few bytes: store at least a bit for every item
-        payload, _ = write(Sink(budget=0))
+def _within_budget(payload: bytes, drawn: int) -> bytes:
+    """The payload, padded if a reader would refuse so much memory for so few bytes.
+
+    Parameters
+    ----------
+    drawn : int
+        Cells that a reader draws, or more.
+    """
+    size = len(payload)
+    if MARGIN * drawn > _LIMITS.budget(size):
+        lacking = weigh(payload) - _LIMITS.budget(size)
+        if lacking > 0:
+            zeros = max(1, -(-lacking // _LIMITS.expansion) - PADDING_MARK)
+            payload = b"".join((payload, bytes(zeros), zeros.to_bytes(PADDING_MARK, "little")))
     return payload
 
 
 def encode_numbers(array: NDArray[Any]) -> bytes:
     """What `encode` gives for ``array.tolist()``: (n,) int64, float64 or bool, n > 0."""
-    write = partial(write_array_column, array)
-    return _within_budget(lambda sink: (_encode_list(array.size, write, sink), sink.expanded))
+    sink = Sink()
+    payload = _encode_list(array.size, partial(write_array_column, array), sink)
+    return _within_budget(payload, sink.expanded)
 
 
 def encode_written(write: Callable[[ShapeWriter], None]) -> bytes:
-    """A payload of the nodes and slots that `write` writes; it may be called twice."""
-
-    def attempt(sink: Sink) -> tuple[bytes, int]:
-        w = ShapeWriter(sink, None, preserve=False)
-        write(w)
-        return _finish(w), sink.expanded
-
-    return _within_budget(attempt)
+    """A payload of the nodes and slots that `write` writes."""
+    w = ShapeWriter(Sink(), None, preserve=False)
+    write(w)
+    return _within_budget(_finish(w), w.sink.expanded)
 
 
 def _encode_container(
@@ -185,7 +197,7 @@ def _encode_container(
         if kind is str:
             payload = _encode_text_list(value, sink)
             if payload is not None:
-                return payload, sink.expanded
+                return payload, sink.expanded + len(value) * leaf_weight(Kind.TEXT, {str})
         met = set(map(type, value)) if kind in LEAF_TYPES else {kind}
         if (
             met <= LEAF_TYPES
@@ -210,7 +222,7 @@ def _encode_text_list(values: list[Any], sink: Sink) -> bytes | None:
 
 def _encode_leaf_list(values: list[Any], met: set[type], sink: Sink) -> bytes:
     try:
-        return _encode_list(len(values), partial(_write_leaves, values, met), sink)
+        return _encode_list(len(values), partial(_write_leaves, values, met), sink, met)
     except EncodeError as error:
         error.path = f"$[{error.item or 0}]"
         raise
@@ -223,13 +235,14 @@ def _write_leaves(values: list[Any], met: set[type], sink: Sink) -> None:
         sink.u8(Kind.NONE)
 
 
-def _encode_list(n: int, write: Callable[[Sink], None], sink: Sink) -> bytes:
-    """n leaves, which `write` writes as a column."""
+def _encode_list(n: int, write: Callable[[Sink], None], sink: Sink, met: Set[type] = NUMBERS) -> bytes:
+    """n leaves of some types, which `write` writes as a column."""
     out = sink.out
     out += _LEAF_LIST
     sink.uvarint(n)
     start = len(out)
     write(sink)
+    sink.expand(n * leaf_weight(out[start], met))
     if out[start] == Kind.INT:  # the lead says that, and the code of the block: the head moves up, over those two
         head = out[:start]
         head[2] = Lead.INT_LIST + out[start + 1]
@@ -296,12 +309,15 @@ def _encode_alone(shape: bytes, leaves: tuple[Any, ...]) -> tuple[bytes, int]:
     sink.out += singles.kinds
     singles.finish(sink)
     write_text_pool(sink, singles.texts)
+    sink.expand(SHAPE_BYTE * len(shape) + (SINGLE + TEXT_ITEM) * len(leaves))
     return write_bodies(sink, bodies) if bodies else bytes(sink.out), sink.expanded
 
 
 def _finish(w: ShapeWriter) -> bytes:
     head = Sink()
-    head.out += _head(bytes(w.shape.out))
+    shape = bytes(w.shape.out)
+    head.out += _head(shape)
+    head.expand(SHAPE_BYTE * len(shape))
     return w.slots.finish(head)
 
 

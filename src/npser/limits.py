@@ -1,7 +1,7 @@
 """How much a payload may ask for before it is refused.
 
-Strategy: memory is bounded by the input. Anything that a payload stores costs it at least one bit an item;
-what it asks for beyond that (a million equal items from ten bytes) is drawn from one budget for the whole payload.
+Strategy: memory is bounded by the input. Whatever a payload makes is weighed (`weights`), and drawn from one budget for
+the whole payload before it is made: so many cells of eight bytes for each byte of it, and some for nothing.
 """
 
 from __future__ import annotations
@@ -27,32 +27,27 @@ class Limits:
     depth : int
         Containers within containers.
     items : int
-        Items that the payload may hold without storing at least one bit for each
-        (arithmetic sequences, constants, runs). The largest that there are, deques, take 12 MB then.
+        Cells of eight bytes, the place of an item in a list, that any payload may make: 16 MB.
     bytes : int
         The size of the payload, after decompression.
     expansion : int
-        Such items that each byte of the payload adds to that budget.
+        Such cells that each byte of the payload adds to that: 64 bytes.
 
     >>> Limits().budget(1000)
-    24384
+    2105152
     >>> Limits().inflated(1000)
     34048
     """
 
     depth: int = MAX_DEPTH
-    items: int = 1 << 14
+    items: int = 1 << 21
     bytes: int = 1 << 32
     expansion: int = 8
 
     def budget(self, nbytes: int) -> int:
-        """How many items a payload of `nbytes` bytes may hold beyond those it stores."""
+        """How many cells of memory a payload of `nbytes` bytes may take."""
         return self.items + self.expansion * nbytes
 
     def inflated(self, nbytes: int) -> int:
-        """How many bytes `nbytes` compressed ones may become: an eighth of `items`, and `INFLATION` for each.
-
-        A stored item takes at least a bit, so a few bytes become no more items through compression than they may
-        through constants and runs.
-        """
-        return min(self.bytes, (self.items >> 3) + INFLATION * nbytes)
+        """How many bytes `nbytes` compressed ones may become: `INFLATION` for each, and a few for nothing."""
+        return min(self.bytes, (self.items >> 10) + INFLATION * nbytes)

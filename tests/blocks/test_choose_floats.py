@@ -75,10 +75,8 @@ def test_every_bit_comes_back(name, n):
     data = block(values)
     check_both(data, values)
     assert len(data) <= 8 * n + 9
-    sink = Sink(budget=0)
-    write_floats(sink, values)
-    assert n <= 16 or 8 * len(sink.out) >= n
-    check_both(bytes(sink.out), values)
+    write_floats(sink := Sink(), values)
+    read_floats(Cursor(memoryview(data), budget=sink.expanded), n)
 
 
 @pytest.mark.parametrize("name", ["prices", "odd among prices", "float32", "few odd", "runs"])
@@ -173,15 +171,6 @@ def test_few_items_are_not_looked_into():
     assert block(np.empty(0)) == bytes([FloatCode.F64])
 
 
-def test_a_thrifty_sink_gets_nothing_from_nearly_nothing():
-    for values in (np.full(1000, 0.1), np.repeat([0.1, 0.7], 500)):
-        data = written(lambda sink, values=values: write_floats(sink, values), Sink(budget=0))
-        assert data[0] not in (FloatCode.CONST, FloatCode.RUNS)
-        check_both(data, values)
-        cursor = Cursor(memoryview(data), budget=16)  # what a few distinct values may draw
-        read_floats(cursor, values.size)
-
-
 def test_other_layouts_of_the_array():
     values = prices(2000)
     for same in (values[::2], values[::-1], values.astype(">f8"), np.asfortranarray(values.reshape(2, -1))[0]):
@@ -199,5 +188,4 @@ def test_integers_inside_are_chosen_too():
 )
 def test_any_floats(values, repeats):
     array = np.array(values * repeats, "<f8")
-    for sink in (Sink(), Sink(budget=0)):
-        check_both(written(lambda sink: write_floats(sink, array), sink), array)
+    check_both(block(array), array)

@@ -15,6 +15,7 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError
 from npser.tags import TextCode
+from npser.weights import TEXT_ITEM
 
 URLS = [f"https://api.example.org/repos/someone/something/issues/{i}" for i in range(40)]
 
@@ -84,17 +85,13 @@ def test_any_stem_and_any_tails(stem: str, tails: list[str]) -> None:
             text.read_text(Cursor(memoryview(whole[:cut])), len(values))
 
 
-def test_a_thrifty_block_has_no_stem() -> None:
-    write_text(sink := Sink(budget=0), URLS)
-    assert sink.out[0] != TextCode.STEM
-
-
 def test_a_stem_draws_from_the_budget() -> None:
     write_text(sink := Sink(), URLS)
     data = memoryview(bytes(sink.out))
-    drawn = Cursor(data)
+    drawn = Cursor(data, budget=1 << 20)
     text.read_text(drawn, len(URLS))
     spent = (1 << 20) - drawn.budget
-    assert spent == sink.expanded == 40 * len(find_stem(URLS) or "")
-    with pytest.raises(DecodeError, match="budget"):
+    assert sink.expanded == 40 * len(find_stem(URLS) or "")
+    assert spent == sink.expanded + TEXT_ITEM * len(URLS)
+    with pytest.raises(DecodeError, match="raise Limits"):
         text.read_text(Cursor(data, budget=spent - 1), len(URLS))

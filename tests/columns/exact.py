@@ -1,4 +1,4 @@
-"""How the tests of the columns read what was written: exactly, with bytes behind it, thriftily, and cut at every length."""
+"""How the tests of the columns read what was written: exactly, with bytes behind it, and cut at every length."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Reader = Callable[[Cursor, int], list[Any]]
 CUTS = 300
 
 
-def encode(write: Writer, values: Sequence[Any], budget: int = 1 << 62) -> bytes:
-    sink = Sink(budget)
+def encode(write: Writer, values: Sequence[Any]) -> bytes:
+    sink = Sink()
     write(sink, values)
     return bytes(sink.out)
 
@@ -29,13 +29,11 @@ def check(write: Writer, readers: dict[int, Reader], values: Sequence[Any], key:
     expected = [(type(value), key(value)) for value in values]
     n = len(values)
     data = encode(write, values)
-    thrifty = encode(write, values, 0)
-    for payload, budget in ((data, 1 << 20), (thrifty, 8 * len(thrifty))):
-        for tail in (b"", bytes(range(255, 235, -1))):
-            cursor = Cursor(memoryview(payload + tail), 1, budget=budget)
-            got = readers[payload[0]](cursor, n)
-            assert cursor.pos == len(payload)
-            assert [(type(value), key(value)) for value in got] == expected
+    for tail in (b"", bytes(range(255, 235, -1))):
+        cursor = Cursor(memoryview(data + tail), 1)
+        got = readers[data[0]](cursor, n)
+        assert cursor.pos == len(data)
+        assert [(type(value), key(value)) for value in got] == expected
     for cut in range(1, len(data)) if len(data) < CUTS else random.Random(7).sample(range(1, len(data)), 100):
         with pytest.raises(DecodeError):
             readers[data[0]](Cursor(memoryview(data[:cut]), 1), n)

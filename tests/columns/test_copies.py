@@ -8,24 +8,24 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 from npser.columns.copies import read_copied_bytes, read_copied_text, write_copied_bytes, write_copied_text
 from npser.errors import LimitError
+from npser.weights import TEXT_ITEM
 
 VALUES = [[], ["a"], ["", "\0"], ["x" * 1000] * 50, ["\ud800" * 100] * 40, [str(i) for i in range(300)], ["ü" * 70, ""] * 500]
 
 
-@pytest.mark.parametrize("budget", [0, 1000, 1 << 30])
 @pytest.mark.parametrize("values", VALUES, ids=lambda values: str(len(values)))
-def test_what_is_written_is_read_within_the_budget_that_was_counted(values: list[str], budget: int) -> None:
+def test_what_is_written_is_read_within_what_was_counted(values: list[str]) -> None:
     raw = [value.encode("utf-8", "surrogatepass") for value in values]
     for write, read, items in (
         (write_copied_text, read_copied_text, values),
         (write_copied_bytes, read_copied_bytes, raw),
     ):
-        sink = Sink(budget)
+        sink = Sink()
         write(sink, items)  # type: ignore[operator]
-        cursor = Cursor(memoryview(bytes(sink.out)), budget=sink.expanded)
+        bound = sink.expanded + len(sink.out) + TEXT_ITEM * len(items)
+        cursor = Cursor(memoryview(bytes(sink.out)), budget=bound)
         assert read(cursor, len(items)) == items
         assert not cursor.left
-        assert sink.expanded <= max(budget, 64)
 
 
 def test_many_copies_of_one_item_are_refused() -> None:
@@ -33,10 +33,4 @@ def test_many_copies_of_one_item_are_refused() -> None:
     write_copied_bytes(sink, [b"x" * 1000] * 1000)
     assert len(sink.out) < 1100
     with pytest.raises(LimitError):
-        read_copied_bytes(Cursor(memoryview(bytes(sink.out)), budget=900_000), 1000)
-
-
-def test_a_thrifty_sink_stores_each_item() -> None:
-    sink = Sink(0)
-    write_copied_text(sink, ["x" * 1000] * 1000)
-    assert len(sink.out) > 1_000_000
+        read_copied_bytes(Cursor(memoryview(bytes(sink.out)), budget=1000 * 1000 // 8 - 1000), 1000)

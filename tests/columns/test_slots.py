@@ -16,6 +16,7 @@ from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.columns.slotwriter import SlotWriter
 from npser.errors import DecodeError, NpserError
 from npser.tags import Kind
+from npser.weights import STEP
 from same import difference
 from values import MAKERS
 
@@ -24,9 +25,9 @@ SIZES = [0, 1, 2, 4, 5, 7, 8, 9, 16, 17, 127, 128, 129, 1000]
 LEAVES = ["None", "bool", "int", "float", "str", "bytes", "bytearray", "complex", "range", "date", "datetime", "timedelta"]
 
 
-def written(singles: list[Any], columns: list[Any], budget: int = 1 << 62) -> bytes:
+def written(singles: list[Any], columns: list[Any]) -> bytes:
     """Columns that are arrays of int64 are of structure."""
-    slots = SlotWriter(Sink(budget))
+    slots = SlotWriter(Sink())
     write_leaves(slots.singles, singles)
     for column in columns:
         if isinstance(column, np.ndarray):
@@ -44,20 +45,19 @@ def opened(data: bytes, singles: int, columns: int, budget: int = 1 << 20) -> tu
 
 
 def check(singles: list[Any], columns: list[Any]) -> bytes:
-    generous, thrifty = written(singles, columns), written(singles, columns, 0)
-    for data in (generous, thrifty):
-        for way in ("many", "cells"):
-            stream, slots, leaves = opened(data, len(singles), len(columns))
-            assert difference(singles, leaves) is None
-            assert difference(singles, stream.take(len(singles))) is None
-            for column in columns:
-                if isinstance(column, np.ndarray):
-                    assert slots.ints(len(column)) == column.tolist()
-                else:
-                    found = getattr(slots, way)(len(column))
-                    assert difference(list(column), list(found)) is None
-            slots.close()
-    return generous
+    data = written(singles, columns)
+    for way in ("many", "cells"):
+        stream, slots, leaves = opened(data, len(singles), len(columns))
+        assert difference(singles, leaves) is None
+        assert difference(singles, stream.take(len(singles))) is None
+        for column in columns:
+            if isinstance(column, np.ndarray):
+                assert slots.ints(len(column)) == column.tolist()
+            else:
+                found = getattr(slots, way)(len(column))
+                assert difference(list(column), list(found)) is None
+        slots.close()
+    return data
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -120,14 +120,15 @@ def test_a_repeated_body_may_be_that_of_a_single() -> None:
 
 def test_an_expanding_column_draws_from_the_budget() -> None:
     data = written([], [[None] * 100, [7] * 100, np.arange(100)])
-    _, slots, _ = opened(data, 0, 3, budget=300)
-    for _ in range(2):
-        slots.many(100)
-    slots.ints(100)
-    assert slots.cursor.budget == 0
-    _, slots, _ = opened(data, 0, 3, budget=299)
+    _, slots, _ = opened(data, 0, 3)
+    before = slots.cursor.budget
+    assert (slots.many(100), slots.many(100), slots.ints(100)) == ([None] * 100, [7] * 100, list(range(100)))
+    drawn = before - slots.cursor.budget
+    assert drawn == 100 + 100 + 100 * STEP
+    slots.rewind()
+    slots.cursor.budget = drawn - 1
     slots.many(100), slots.many(100)
-    with pytest.raises(NpserError, match="nearly no bytes"):
+    with pytest.raises(NpserError, match="raise Limits"):
         slots.ints(100)
 
 

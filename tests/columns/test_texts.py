@@ -145,16 +145,6 @@ def test_a_length_that_is_not_that_of_the_list():
                 assert encode_if_text(Sink(), values, n) is None
 
 
-def test_thrifty_sinks():
-    for name in COLUMNS:
-        values = COLUMNS[name](3000)
-        sink = Sink(budget=0)
-        payload = encode_if_text(sink, values, len(values))
-        assert payload is not None
-        assert 8 * len(payload) >= len(values)
-        assert read_column(Cursor(memoryview(payload), budget=8 * len(payload)), len(values)) == values
-
-
 def test_lists_that_others_change():
     values = random.Random(1).choices(NAMES, k=40_000)
     stop = threading.Event()

@@ -156,10 +156,10 @@ def test_the_limit_is_exact() -> None:
     inner = npser.dumps(bytes(200_000))
     stream = zlib.compress(inner)
     data = envelope(stream, len(inner))
-    items = 8 * (len(inner) - INFLATION * len(stream))
+    items = 1024 * (len(inner) - INFLATION * len(stream))
     assert npser.loads(data, limits=Limits(items=items)) == bytes(200_000)
     with pytest.raises(LimitError):
-        npser.loads(data, limits=Limits(items=items - 8))
+        npser.loads(data, limits=Limits(items=items - 1024))
     assert npser.loads(data, limits=Limits(items=1 << 30, bytes=len(inner))) == bytes(200_000)
     with pytest.raises(LimitError):
         npser.loads(data, limits=Limits(items=1 << 30, bytes=len(inner) - 1))
@@ -172,7 +172,7 @@ def test_items_out_of_a_compressed_payload_are_bounded_by_what_was_received() ->
     for payload in (stored, constant):
         with fenced(2.0, 128), pytest.raises(LimitError):
             npser.loads(packed("zlib", payload))
-    assert Limits().budget(Limits().inflated(1000)) == 2**15 + 8 * INFLATION * 1000
+    assert Limits().budget(Limits().inflated(1000)) == 2**21 + 8 * (2**11 + INFLATION * 1000)
 
 
 def test_plain_payloads_have_a_largest_size() -> None:

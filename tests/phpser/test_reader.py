@@ -396,7 +396,7 @@ def test_the_budget_of_affine_runs() -> None:
     many = bytes.fromhex("02000702" + "1780804000" + "02" + "17010002")
     with pytest.raises(LimitError):
         loads(many)
-    assert len(loads(many, limits=Limits(items=1 << 15))[0]) == 1 << 20
+    assert len(loads(many, limits=Limits(items=1 << 22))[0]) == 1 << 20
     with pytest.raises(LimitError):
         loads(bytes.fromhex("020017040202"), limits=Limits(items=0))
     for n in ("ffffffff0f", "ffffffffffffffffff01"):

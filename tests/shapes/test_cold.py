@@ -216,7 +216,7 @@ def test_depth(make: Any) -> None:
 def test_the_same_is_drawn_from_the_budget(value: Any) -> None:
     data = npser.dumps(value)
     accepted = []
-    for items in range(0, 2000, 50):
+    for items in range(0, 15_000, 250):
         limits = npser.Limits(items=items, expansion=0)
         nodes = through_nodes(data, limits=limits)
         assert nodes[1] == outcome(data, limits=limits)[1]

@@ -282,7 +282,7 @@ def test_a_damaged_payload_of_a_hot_shape_is_refused_with_its_place() -> None:
 def test_hot_and_cold_draw_the_same_from_the_budget(value: Any) -> None:
     data = npser.dumps(value)
     accepted = []
-    for items in range(0, 2000, 50):
+    for items in range(0, 15_000, 250):
         limits = npser.Limits(items=items, expansion=0)
         cold = outcome(read_cold, data, limits=limits)
         npser.loads(data, classes=CLASSES)

@@ -21,6 +21,7 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
 from npser.blocks.sink import Sink
 from npser.tags import BytesCode, IntCode
+from npser.weights import TEXT_ITEM
 
 __all__ = [
     "FEW",
@@ -205,6 +206,7 @@ def _read(cursor: Cursor, n: int, depth: int) -> list[bytes]:
 
 
 def _read_lengths(cursor: Cursor, n: int, depth: int) -> list[bytes]:
+    cursor.expand(n * TEXT_ITEM)
     if n <= FEW:
         few = read_few_lengths(cursor, n)
         return list(map(BytesIO(cursor.take(sum(few))).read, few))

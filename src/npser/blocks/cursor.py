@@ -1,16 +1,21 @@
 """The one place that reads the input: every bounds check is here.
 
-Strategy: a reader asks for bytes and gets a view of exactly that many, or `TruncatedError`; it asks to expand
-n items out of (nearly) nothing and gets the right to, or `LimitError`. So nothing is allocated on the word of a count.
+Strategy: a reader asks for bytes and gets a view of exactly that many, or `TruncatedError`; it asks for n
+cells of memory (`weights`) and gets the right to them, or `LimitError`. So nothing is allocated on the word of a count.
 """
 
 from __future__ import annotations
 
-from npser.errors import DecodeError, LimitError, TruncatedError
+from typing import Final
 
-__all__ = ["Cursor"]
+from npser.errors import DecodeError, LimitError, TruncatedError
+from npser.weights import CELL
+
+__all__ = ["PADDING_MARK", "Cursor"]
 
 VARINT_MAX_BYTES = 10  # ceil(64 / 7)
+PADDING_MARK: Final = 8
+"""Bytes behind padding, which say how many bytes of it there are."""
 
 
 class Cursor:
@@ -23,7 +28,7 @@ class Cursor:
     pos, end : int
         The span to read; `pos` moves, `end` does not.
     budget : int
-        Items that may still be expanded (see `Limits.budget`).
+        Cells that may still be made (see `Limits.budget`).
 
     >>> cursor = Cursor(memoryview(bytes([0xAC, 0x02, 7])))
     >>> cursor.uvarint(), cursor.u8(), cursor.left
@@ -32,7 +37,7 @@ class Cursor:
 
     __slots__ = ("budget", "buf", "end", "pos")
 
-    def __init__(self, buf: memoryview, pos: int = 0, end: int | None = None, budget: int = 1 << 20) -> None:
+    def __init__(self, buf: memoryview, pos: int = 0, end: int | None = None, budget: int = 1 << 24) -> None:
         self.buf = buf
         self.pos = pos
         self.end = len(buf) if end is None else end
@@ -102,14 +107,25 @@ class Cursor:
         return (code >> 1) ^ -(code & 1)
 
     def expand(self, n: int) -> None:
-        """Draw `n` items from the payload's budget, or raise `LimitError`."""
-        if n > self.budget:
+        """Draw `n` cells from the payload's budget, or raise `LimitError`."""
+        if n > self.budget and n:
             raise LimitError(
-                f"{n} items would come out of nearly no bytes, and {self.budget} are left in the budget; "
-                "raise Limits(items=...) if the payload is your own",
+                f"{CELL * n} bytes of memory would be taken, and {CELL * max(0, self.budget)} are left for a payload "
+                "of this size; raise Limits(items=...) if it is your own",
                 pos=self.pos,
             )
         self.budget -= n
+
+    def close(self) -> None:
+        """Refuse whatever is left, if it is not padding: zeros, and how many they are in eight bytes."""
+        zeros = self.left - PADDING_MARK
+        if self.left and (
+            zeros <= 0
+            or int.from_bytes(self.buf[self.end - PADDING_MARK : self.end], "little") != zeros
+            or self.buf[self.pos : self.pos + zeros].tobytes().strip(b"\0")
+        ):
+            raise self.fail(f"{self.left} bytes behind the end of the payload")
+        self.pos = self.end
 
     def fail(self, message: str) -> DecodeError:
         """A `DecodeError` that knows the position; the caller raises it."""

@@ -1,36 +1,33 @@
 """Where blocks are written: the mirror of the cursor.
 
-Strategy: one growing buffer, and the writer's side of the reader's budget. A writer that would store n items in
-(nearly) nothing asks `expand` first; a sink that refuses makes it store at least one bit an item.
+Strategy: one growing buffer, and a count of the cells that a reader will draw from its budget (`weights`), at the most.
+Where they could be too many, whoever wrote the payload looks how many they are, and pads it.
 """
 
 from __future__ import annotations
 
-__all__ = ["FREE_ITEMS", "Sink"]
-
-FREE_ITEMS = 16
-"""Up to this many items expanding is always granted: a block costs two bytes at least, and each byte adds eight to
-the budget."""
+__all__ = ["Sink"]
 
 
 class Sink:
     """Bytes being written.
 
-    Parameters
+    Attributes
     ----------
-    budget : int
-        Items that may be expanded; a thrifty sink has 0.
+    out : bytearray
+        What was written.
+    expanded : int
+        Cells that the reader of it will draw, or more.
 
     >>> sink = Sink()
     >>> sink.uvarint(300); sink.svarint(-1); sink.out.hex()
     'ac0201'
     """
 
-    __slots__ = ("budget", "expanded", "out")
+    __slots__ = ("expanded", "out")
 
-    def __init__(self, budget: int = 1 << 62) -> None:
+    def __init__(self) -> None:
         self.out = bytearray()
-        self.budget = budget
         self.expanded = 0
 
     def u8(self, value: int) -> None:
@@ -49,10 +46,6 @@ class Sink:
         """A zigzag LEB128 integer in the range of int64."""
         self.uvarint((value << 1) ^ (value >> 63))
 
-    def may_expand(self, n: int) -> bool:
-        """Whether `n` items may be written in nearly no bytes."""
-        return n <= FREE_ITEMS or self.expanded + n <= self.budget
-
     def expand(self, n: int) -> None:
-        """Count `n` items as written in nearly no bytes."""
+        """Count n cells as drawn."""
         self.expanded += n

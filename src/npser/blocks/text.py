@@ -12,6 +12,7 @@ No numpy string type is used: those drop trailing NULs, and take four bytes a ch
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice, repeat
 from typing import Final
 
@@ -24,6 +25,7 @@ from npser.blocks.ints import MAX_NESTING, read_int_cells, read_ints
 from npser.blocks.sink import Sink
 from npser.errors import DecodeError
 from npser.tags import TextCode
+from npser.weights import TEXT_ITEM
 
 __all__ = [
     "DIGITS",
@@ -119,10 +121,9 @@ def write_stem(sink: Sink, values: list[str], stem: str) -> bool:
     """
     joined = "\0".join(values)
     raw, blob = stem.encode(), joined.replace(stem, "\1").encode()
-    drawn = blob.count(b"\1") * len(raw)
-    if joined.count("\0") >= len(values) or "\1" in joined or not sink.may_expand(drawn):
+    if joined.count("\0") >= len(values) or "\1" in joined:
         return False
-    sink.expand(drawn)
+    sink.expand(blob.count(b"\1") * len(raw))
     sink.out += bytes((TextCode.STEM, 0, 1))
     for part in (raw, blob):
         sink.uvarint(len(part))
@@ -221,6 +222,7 @@ def _read_split(cursor: Cursor, n: int, depth: int) -> list[str]:
     if not 0 < n <= nbytes + 1:
         raise cursor.fail(f"{n} items cannot be split out of {nbytes} bytes")
     text, mark = _read_blob(cursor, nbytes, "strict"), SEPARATORS[separator]
+    cursor.expand(n * TEXT_ITEM)
     items = text.split(mark, n) if nbytes <= LONG_ITEMS * n else _split_long(text, mark, n)  # at most n+1 parts
     if len(items) != n:
         raise cursor.fail(f"the separators do not make {n} items")
@@ -238,7 +240,7 @@ def _read_stem(cursor: Cursor, n: int, depth: int) -> list[str]:
     if not 0 < n <= nbytes + 1:
         raise cursor.fail(f"{n} items cannot be split out of {nbytes} bytes")
     blob, one = cursor.take(nbytes).tobytes(), bytes((mark,))
-    cursor.expand(blob.count(one) * size)
+    cursor.expand(n * TEXT_ITEM + blob.count(one) * size)
     try:  # as bytes: what is replaced is one byte, and never part of a longer character
         stem.decode()
         items = blob.replace(one, stem).decode().split(SEPARATORS[separator], n)
@@ -263,18 +265,12 @@ def _split_long(text: str, separator: str, most: int) -> list[str]:
     return parts
 
 
-def _read_lengths(cursor: Cursor, n: int, depth: int) -> list[str]:
+def _read_lengths(cursor: Cursor, n: int, depth: int, errors: str = "strict") -> list[str]:
+    cursor.expand(n * TEXT_ITEM)
     if n <= FEW:
-        return _cut_few(cursor, n, "strict")
+        return _cut_few(cursor, n, errors)
     lengths = read_ints(cursor, n)
-    return _cut(_read_sized(cursor, total_length(cursor, lengths, 0), "strict"), lengths)
-
-
-def _read_wtf8(cursor: Cursor, n: int, depth: int) -> list[str]:
-    if n <= FEW:
-        return _cut_few(cursor, n, "surrogatepass")
-    lengths = read_ints(cursor, n)
-    return _cut(_read_sized(cursor, total_length(cursor, lengths, 0), "surrogatepass"), lengths)
+    return _cut(_read_sized(cursor, total_length(cursor, lengths, 0), errors), lengths)
 
 
 def _read_dict(cursor: Cursor, n: int, depth: int) -> list[str]:
@@ -393,7 +389,7 @@ def _cut(text: str, lengths: NDArray[np.int64]) -> list[str]:
 READERS: Final[dict[int, Reader]] = {
     TextCode.SPLIT: _read_split,
     TextCode.LENGTHS: _read_lengths,
-    TextCode.WTF8: _read_wtf8,
+    TextCode.WTF8: partial(_read_lengths, errors="surrogatepass"),
     TextCode.DICT: _read_dict,
     TextCode.RADIX: _read_radix,
     TextCode.STEM: _read_stem,

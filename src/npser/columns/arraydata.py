@@ -31,6 +31,7 @@ from npser.blocks.sink import Sink
 from npser.columns.copies import read_copied_text, write_copied_text
 from npser.columns.rawitems import find_flaw, settled
 from npser.errors import TruncatedError
+from npser.weights import CELL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,11 +191,10 @@ def _try(
     sink: Sink, form: DataForm, write: Callable[[Sink, Any], None], values: Array, itemsize: int, kept: tuple[int, int]
 ) -> bool:
     """Write a block if it takes at most `kept` (a fraction) of the raw bytes."""
-    room = max(0, sink.budget - sink.expanded)
     part, whole = kept
 
     def attempt(stretches: list[Array]) -> Sink | None:
-        trial = Sink(room)
+        trial = Sink()
         for stretch in stretches:
             write(trial, stretch)
         raw = sum(stretch.size for stretch in stretches) * itemsize
@@ -231,6 +231,7 @@ def _read_form(cursor: Cursor, base: int, dtype: Dtype, count: int, form: int) -
     if form == DataForm.RAW:
         return _read_raw(cursor, base, dtype, count)
     _check_form(cursor, dtype, count, form)
+    cursor.expand(count * dtype.itemsize // CELL)
     fill = _FILLS.get(form) if count * dtype.itemsize >= LARGE_PAGE and _is_paid(cursor, count) else None
     if fill is None:
         return _BLOCKS[form](cursor, dtype, count)

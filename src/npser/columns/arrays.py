@@ -26,6 +26,7 @@ from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.columns.rawitems import find_flaw
 from npser.errors import EncodeError
 from npser.tags import Kind
+from npser.weights import CELL, KINDS, STRING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,6 +92,7 @@ def write_arrays(sink: Sink, arrays: Sequence[Array]) -> None:
     write_ints(sink, np.fromiter([array.ndim for array in arrays], "<i8", len(arrays)))
     write_ints(sink, np.array([dim for array in arrays for dim in array.shape], "<i8"))
     write_bits(sink, np.fromiter(map(_is_fortran, arrays), np.bool_, len(arrays)))
+    sink.expand(sum([array.ndim * KINDS[Kind.INT] + array.nbytes // CELL for array in arrays]))
     for group in groups.values():
         _write_elements(sink, base, group)
 
@@ -112,7 +114,9 @@ def _check_elements(array: Array, item: int) -> None:
 def _write_elements(sink: Sink, base: int, arrays: list[Array]) -> None:
     dtype = arrays[0].dtype
     if dtype.kind == "T":
-        write_strings(sink, dtype, [item for array in arrays for item in _flat(array).tolist()])
+        items = [item for array in arrays for item in _flat(array).tolist()]
+        sink.expand(STRING * len(items))
+        write_strings(sink, dtype, items)
     else:
         write_data(sink, base, list(map(_flat, arrays)), _parts(arrays))
 
@@ -271,6 +275,7 @@ def _read_shapes(cursor: Cursor, n: int) -> list[tuple[int, ...]]:
     ndims = read_int_list(cursor, n)
     if ndims and not 0 <= min(ndims) <= max(ndims) <= MAX_NDIM:
         raise cursor.fail(f"an array has 0 to {MAX_NDIM} dimensions")
+    cursor.expand(sum(ndims) * KINDS[Kind.INT])
     dims = read_int_list(cursor, sum(ndims))
     if dims and min(dims) < 0:
         raise cursor.fail("a dimension is negative")
@@ -310,7 +315,9 @@ def _are_rows(forms: list[Form]) -> bool:
 
 
 def _read_string_arrays(cursor: Cursor, base: int, dtype: Dtype, forms: list[Form], cutter: Cutter) -> list[Array]:
-    items = read_strings(cursor, dtype, sum(form.size for form in forms))
+    count = sum(form.size for form in forms)
+    cursor.expand(count * STRING)
+    items = read_strings(cursor, dtype, count)
     start, out = 0, []
     try:
         for form in forms:

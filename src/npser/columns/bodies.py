@@ -43,15 +43,12 @@ _WITHOUT_BODY: Final = bytes(range(FIRST_BODY))
 
 
 def write_bodies(sink: Sink, bodies: Bodies) -> bytes:
-    """Write the directory; gives all that is in the sink then, and the bodies behind it.
-
-    Bytes that are not stored because they were before count as expanded; the sink's budget bounds them.
-    """
+    """Write the directory; gives all that is in the sink then, and the bodies behind it."""
     alike: dict[tuple[int, int, bytes, bytes, bytes], int] = {}
     own = []
     for number, (kind, body) in enumerate(bodies):
         size = len(body)
-        if size >= SHARED_BODY and sink.expanded + size <= sink.budget:
+        if size >= SHARED_BODY:
             middle = size >> 1
             looked_at = (body[:LOOKED_AT], body[middle : middle + LOOKED_AT], body[-LOOKED_AT:])
             first, inner, last = map(bytes, looked_at)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from npser.blocks import ints
 from npser.blocks.binary import read_bytes
 from npser.blocks.bits import read_bit_list, read_bits
 from npser.blocks.choose import write_bits, write_floats, write_ints, write_tight_ints
@@ -30,8 +31,10 @@ from npser.blocks.ints import read_compact_ints, read_int_list, read_ints
 from npser.blocks.text import read_text
 from npser.columns import arrays, names, npscalars, numbers, proofs, scalars, temporal
 from npser.columns.bigints import read_bigints
+from npser.columns.weighed import Reads, draw_and_read, weighed
 from npser.errors import EncodeError
 from npser.tags import Kind
+from npser.weights import ARRAY_ITEM, KINDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +50,7 @@ __all__ = [
     "WRITERS",
     "number_column",
     "read_column",
+    "read_int_cells",
     "write_array_column",
     "write_column",
 ]
@@ -342,7 +346,7 @@ def _read_plain(cursor: Cursor, kind: int, n: int) -> list[Any]:
 
 NESTED: Final = frozenset({Kind.NULLABLE, Kind.MIXED})
 
-READERS: Final[dict[int, Reader]] = {
+_LIST_READERS: Final[dict[int, Reader]] = {
     Kind.NONE: scalars.read_nones,
     Kind.FALSE: scalars.read_falses,
     Kind.TRUE: scalars.read_trues,
@@ -371,14 +375,17 @@ READERS: Final[dict[int, Reader]] = {
     Kind.ELLIPSIS: scalars.read_ellipses,
     Kind.SCALAR: npscalars.read_scalars,
 }
+
+READERS: Final[dict[int, Reader]] = weighed(_LIST_READERS, KINDS)
 """Kind byte -> the reader of the body; total over the kinds of leaves that have one."""
 
-DENSE_READERS: Final[dict[int, Callable[[Cursor, int], Any]]] = {Kind.INT: read_compact_ints, Kind.FLOAT: read_floats}
+read_int_cells: Final = draw_and_read(ints.read_int_cells, KINDS[Kind.INT])
+"""A column of ints as what can be iterated once."""
+
+DENSE_READERS: Final[dict[int, Reads]] = weighed({Kind.INT: read_compact_ints, Kind.FLOAT: read_floats}, KINDS)
 """Kind byte -> the reader that gives an array to be spread among None: of int32, int64 or float64."""
 
-NUMBER_READERS: Final[dict[int, Callable[[Cursor, int], Any]]] = {
-    Kind.INT: read_ints,
-    Kind.FLOAT: read_floats,
-    Kind.BOOL: read_bits,
-}
+NUMBER_READERS: Final[dict[int, Reads]] = weighed(
+    {Kind.INT: read_ints, Kind.FLOAT: read_floats, Kind.BOOL: read_bits}, dict.fromkeys(KINDS, ARRAY_ITEM)
+)
 """Kind byte -> the reader that gives an array of int64, float64 or bool."""

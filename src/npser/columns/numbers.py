@@ -53,8 +53,11 @@ MAX_COEFFICIENT_BITS = 1024  # 10**308 has 1024
 FREE_GCD_BITS = 1 << 14
 """Below this the gcd of two integers costs less than reading the rest of the payload."""
 
-GCD_STEPS_PER_ITEM = 32
-"""Above it every so many steps of 64 by 64 bits (6 ns each) draw one item from the budget."""
+GCD_STEPS_A_CELL = 32
+"""Above it every so many steps of 64 by 64 bits (6 ns each) draw one cell from the budget."""
+
+TOO_LARGE = 1 << 21
+"""Cells that no Fraction may draw: half a second."""
 
 
 def write_complexes(sink: Sink, values: Sequence[complex]) -> None:
@@ -182,7 +185,7 @@ def write_fractions(sink: Sink, values: Sequence[Fraction]) -> None:
     numerators = [value.numerator for value in values]
     denominators = [value.denominator for value in values]
     for i, cost in _gcd_costs(numerators, denominators):
-        if not sink.may_expand(cost):
+        if cost > TOO_LARGE:
             raise EncodeError("a Fraction this large would take its reader too long", item=i)
         sink.expand(cost)
     for i, divisor in enumerate(map(gcd, numerators, denominators)):
@@ -211,7 +214,7 @@ def _gcd_costs(numerators: list[int], denominators: list[int]) -> list[tuple[int
     bits = np.fromiter(map(int.bit_length, numerators), "<i8", len(numerators))
     other = np.fromiter(map(int.bit_length, denominators), "<i8", len(denominators))
     large = np.flatnonzero(np.minimum(bits, other) > FREE_GCD_BITS).tolist()
-    return [(i, (int(bits[i]) >> 6) * (int(other[i]) >> 6) // GCD_STEPS_PER_ITEM) for i in large]
+    return [(i, (int(bits[i]) >> 6) * (int(other[i]) >> 6) // GCD_STEPS_A_CELL) for i in large]
 
 
 def write_ranges(sink: Sink, values: Sequence[range]) -> None:

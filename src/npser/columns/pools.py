@@ -11,11 +11,13 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.choose import write_text
 from npser.blocks.text import read_text
 from npser.tags import Kind
+from npser.weights import POOLED
 
 if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
@@ -32,6 +34,7 @@ __all__ = [
     "U8",
     "narrowest",
     "read_pools",
+    "weigh_pools",
     "write_pools",
     "write_text_pool",
 ]
@@ -143,4 +146,10 @@ def read_pools(cursor: Cursor) -> list[Any]:
             pools[U8] = cursor.take(count).tobytes()
         else:
             pools[which] = _numbers(cursor.take(count * _SIZES[which]), _FORMATS[which])
+    cursor.expand(weigh_pools(pools[:TEXT]))  # strings have drawn already
     return pools
+
+
+def weigh_pools(pools: list[Any]) -> int:
+    """What all items of the pools weigh."""
+    return sum(map(mul, map(len, pools), POOLED))

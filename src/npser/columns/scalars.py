@@ -44,33 +44,23 @@ __all__ = [
 
 
 def write_nones(sink: Sink, values: Sequence[object]) -> None:
-    """n times None, in no bytes; in a thrifty sink as n absent values."""
-    n = len(values)
-    if sink.may_expand(n):
-        sink.expand(n)
-        sink.u8(Kind.NONE)
-        return
-    sink.u8(Kind.NULLABLE)
-    write_bits(sink, np.zeros(n, np.bool_))
-    sink.u8(Kind.BOOL)
-    write_bits(sink, np.zeros(0, np.bool_))
+    """n times None, in no bytes."""
+    sink.expand(len(values))
+    sink.u8(Kind.NONE)
 
 
 def read_nones(cursor: Cursor, n: int) -> list[None]:
     """n times None."""
-    cursor.expand(n)
     return [None] * n
 
 
 def read_falses(cursor: Cursor, n: int) -> list[bool]:
     """n times False."""
-    cursor.expand(n)
     return [False] * n
 
 
 def read_trues(cursor: Cursor, n: int) -> list[bool]:
     """n times True."""
-    cursor.expand(n)
     return [True] * n
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.ints import read_int_cells, read_int_list
+from npser.blocks.ints import read_int_list
 from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.bodies import ARRAY, FIRST_BODY
-from npser.columns.kinds import NUMBER_READERS, READERS
+from npser.columns.kinds import NUMBER_READERS, READERS, read_int_cells
 from npser.columns.pools import TEXT, U8
 from npser.columns.unpooled import CELL_READERS, FIRST_POOLED, PoolReader, count_copies
 from npser.tags import Kind
@@ -210,8 +210,7 @@ class SlotReader(PoolReader):
         left = self.left
         if left or self.next_span != len(self.spans):
             raise self.cursor.fail(f"{left} pooled items and {len(self.spans) - self.next_span} columns left over")
-        if self.cursor.left:
-            raise self.cursor.fail(f"{self.cursor.left} bytes behind the end of the payload")
+        self.cursor.close()
 
 
 ReadSlot = Callable[[SlotReader, int], Any]

@@ -14,27 +14,40 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from npser.blocks.choose import write_ints
-from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import FIRST_BODY, Bodies, write_bodies
 from npser.columns.kinds import LEAF_TYPES, number_column, write_column
 from npser.columns.lone import WRITE_LONE
 from npser.columns.pooled import POOLED, POOLED_ITEMS, POOLED_TEXTS, PoolWriter
-from npser.columns.pools import TEXT, U8, write_pools
+from npser.columns.pools import TEXT, U8, weigh_pools, write_pools
 from npser.columns.scalars import write_sparse_int_column
 from npser.columns.singles import SingleWriter
 from npser.columns.texts import are_all
 from npser.errors import EncodeError
 from npser.tags import Kind
+from npser.weights import KINDS, SINGLE, STEP, TEXT_ITEM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from npser.blocks.sink import Sink
 
-__all__ = ["EXPANDING", "SlotWriter", "write_lone"]
+__all__ = ["EXPANDING", "SlotWriter", "leaf_weight", "write_lone"]
 
-INT, COPIES = int(Kind.INT), int(Kind.POOL_COPIES)
+INT, COPIES, NULLABLE = int(Kind.INT), int(Kind.POOL_COPIES), int(Kind.NULLABLE)
 EXPANDING: Final = frozenset(map(int, (Kind.NONE, Kind.POOL_CONST, Kind.POOL_STEPS)))
+"""Kinds whose items are not in the pools; none weighs more than a step."""
+
+NESTED_WEIGHT, RARE_WEIGHT = 20, 60
+"""Cells of a leaf in a column of several types: of numbers and strings, and of any."""
+
+_COMMON_TYPES: Final = frozenset({type(None), bool, int, float, str, bytes})
+_WEIGHTS: Final[dict[int, int]] = {
+    **{int(kind): weight + TEXT_ITEM for kind, weight in KINDS.items() if kind != Kind.MIXED},
+    **{int(kind): KINDS[kind] for kind in (Kind.INT, Kind.FLOAT, Kind.BOOL)},
+    Kind.NULLABLE: NESTED_WEIGHT,
+    Kind.ARRAY: 0,
+}
+"""By kind; what is made of text and bytes has those, too."""
 
 
 _UNPOOLED: Final = (0, lambda _pools, _values: None)
@@ -50,6 +63,7 @@ def write_lone(sink: Sink, bodies: Bodies, value: Any) -> int:
     write = WRITE_LONE.get(type(value))
     if write is None or not write(sink, value):
         write_column(sink, (value,), {type(value)})
+    sink.expanded += RARE_WEIGHT
     return cut_body(sink, bodies)
 
 
@@ -65,6 +79,14 @@ def cut_body(sink: Sink, bodies: Bodies) -> int:
         bodies.append((kind, bytes(memoryview(out)[1:])))
     out.clear()
     return kind
+
+
+def leaf_weight(kind: int, types_met: Set[type]) -> int:
+    """The cells of a leaf in a column of a kind that has a body, or more."""
+    weight = _WEIGHTS.get(kind)
+    if weight is None or kind == NULLABLE:
+        return NESTED_WEIGHT if types_met <= _COMMON_TYPES else RARE_WEIGHT
+    return weight
 
 
 class SlotWriter:
@@ -108,17 +130,15 @@ class SlotWriter:
         kind = type(values[0])
         most, put = POOLED.get(kind, _UNPOOLED)
         if 1 < n <= most and countOf(map(type, values), kind) == n:
-            sink = self.sink
-            if n <= FREE_ITEMS or sink.may_expand(n):
-                code = put(self.pools.pools, values)
-                if code is None:
-                    self.body(values, kind)
-                    return True
-                if code in EXPANDING:
-                    sink.expanded += n
-                self.kinds.append(code)
+            code = put(self.pools.pools, values)
+            if code is None:
+                self.body(values, kind)
                 return True
-        elif n == 1:
+            if code in EXPANDING:
+                self.sink.expanded += n * STEP
+            self.kinds.append(code)
+            return True
+        if n == 1:
             code = self.pools.one(values[0])
             if code is not None:
                 self.kinds.append(code)
@@ -135,7 +155,7 @@ class SlotWriter:
         found = number_column(values) if isinstance(values, (list, tuple)) else None
         if found is not None:
             found[1](self.sink)
-            self.kinds.append(cut_body(self.sink, self._bodies))
+            self.kinds.append(self._cut(len(values)))
             return True
         met = set(map(type, values))
         if not met <= LEAF_TYPES:
@@ -149,7 +169,7 @@ class SlotWriter:
         kind = None
         if n == 1:
             kind = self.pools.one(values[0])
-        elif n <= (POOLED_TEXTS if str in types_met else POOLED_ITEMS) and self.sink.may_expand(n):
+        elif n <= (POOLED_TEXTS if str in types_met else POOLED_ITEMS):
             kind = self._paid(self.pools.many(values, types_met), n)
         self.kinds.append(self._body(values, types_met, self._bodies) if kind is None else kind)
 
@@ -159,16 +179,16 @@ class SlotWriter:
             self.many(values, {int})
         else:
             write_sparse_int_column(self.sink, values)
-            self.kinds.append(cut_body(self.sink, self._bodies))
+            self.kinds.append(self._cut(len(values)))
 
     def ints(self, values: Sequence[int]) -> None:
         """A column of structure: lengths and codes, int64 each."""
         n = len(values)
-        kind = self._paid(self.pools.ints(values), n) if n <= POOLED_ITEMS and self.sink.may_expand(n) else None
+        kind = self._paid(self.pools.ints(values), n) if n <= POOLED_ITEMS else None
         if kind is None:
             self.sink.u8(INT)
             write_ints(self.sink, np.frombuffer(pack(f"<{n}q", *values), "<i8"))
-            kind = cut_body(self.sink, self._bodies)
+            kind = self._cut(n)
         self.kinds.append(kind)
 
     def copies(self, codes: bytes, lengths: bytes) -> None:
@@ -190,14 +210,23 @@ class SlotWriter:
 
     def _paid(self, kind: int | None, n: int) -> int | None:
         if kind in EXPANDING:
-            self.sink.expand(n)
+            self.sink.expand(n * STEP)
         return kind
 
     def _body(self, values: Sequence[Any], types_met: set[type], bodies: Bodies) -> int:
         if len(values) == 1:
             return write_lone(self.sink, bodies, values[0])
-        write_column(self.sink, values, types_met)
-        return cut_body(self.sink, bodies)
+        sink = self.sink
+        write_column(sink, values, types_met)
+        kind = cut_body(sink, bodies)
+        sink.expanded += len(values) * leaf_weight(kind, types_met)
+        return kind
+
+    def _cut(self, n: int) -> int:
+        """Make the numbers in the sink the next body; gives the kind."""
+        kind = cut_body(self.sink, self._bodies)
+        self.sink.expanded += n * _WEIGHTS[kind]
+        return kind
 
     def finish(self, head: Sink) -> bytes:
         """The payload: what `head` holds so far, then kinds, numbers, pools, directory and bodies."""
@@ -206,11 +235,10 @@ class SlotWriter:
         out += singles.kinds
         out += self.kinds
         singles.finish(head)
-        head.budget = self.sink.budget
         pools = self.pools.pools
         pools[TEXT] = singles.texts + pools[TEXT] if pools[TEXT] else singles.texts
         write_pools(head, pools)
         bodies = self._single_bodies + self._bodies
         payload = write_bodies(head, bodies) if bodies else bytes(out)
-        self.sink.expand(head.expanded)
+        self.sink.expand(head.expanded + weigh_pools(pools) + SINGLE * len(singles.kinds))
         return payload

@@ -16,6 +16,7 @@ import numpy as np
 
 from npser.columns.pools import I64, KIND_OF_POOL, POOLS, TEXT, U8
 from npser.tags import Kind
+from npser.weights import STEP
 
 if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
@@ -171,8 +172,8 @@ def _mixed(pools: PoolReader, n: int) -> list[Any]:
 
 def _const(pools: PoolReader, n: int) -> Iterable[Any]:
     kind = pools.item(U8)
-    pools.expand(n)
     item = pools.take_kind(kind, TEXT)
+    pools.expand(n if item == item else n * STEP)
     return repeat(item, n) if item == item else _apart([item] * n)
 
 
@@ -181,7 +182,7 @@ def _steps(pools: PoolReader, n: int) -> range:
     first, step = pools.take_kind(of_first, I64), pools.take_kind(of_step, I64)
     if not step or not -(1 << 63) <= first + step * (n - 1) < 1 << 63:
         raise pools.cursor.fail(f"{n} steps of {step} from {first}")
-    pools.expand(n)
+    pools.expand(n * STEP)
     return range(first, first + step * n, step)
 
 

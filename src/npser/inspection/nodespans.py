@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from npser.blocks.sink import FREE_ITEMS
 from npser.errors import DecodeError
 from npser.inspection.intchunks import counts, total
 from npser.shapes.build import PARSERS
@@ -166,13 +165,12 @@ class NodeWalk:
             raise
 
     def _count(self, node: Node) -> int:
-        if node.single:
-            return 1
-        n = self.stack.pop()
-        if node.width > 1:
-            del self.stack[1 - node.width :]
-        if n > FREE_ITEMS and node.container and not node.slots:
-            self.slots.cursor.expand(n)
+        n = 1
+        if not node.single:
+            n = self.stack.pop()
+            if node.width > 1:
+                del self.stack[1 - node.width :]
+        node.charge(self.slots.cursor, n)
         return n
 
     def slot(self, node: Node, role: str, n: int) -> Slot:

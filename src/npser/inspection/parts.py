@@ -198,7 +198,10 @@ def _of_no_place(w: Walked) -> list[Part]:
     for piece in w.root.children:
         left -= piece.nbytes
         parts += _SECTIONS.get(piece.what, _section)(w, piece)
-    parts.append(Part("(unread)", nbytes=left))
+    behind = Part("(padding)" if w.error is None else "(unread)", nbytes=left)
+    if w.error is None:
+        behind.note = "as many zeros as a reader asks for before it makes so much out of so little"
+    parts.append(behind)
     return [part for part in parts if part.nbytes]
 
 

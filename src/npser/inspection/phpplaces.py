@@ -19,7 +19,7 @@ from npser.inspection.parts import SHOWN_PATH, SHOWN_STEP, Part, clip, plain
 from npser.inspection.spans import Walked
 from npser.limits import Limits
 from npser.phpser.keys import property_name
-from npser.phpser.source import AFFINE_FACTOR
+from npser.phpser.source import AFFINE_SHARE
 
 __all__ = ["MAX_PIECES", "MAX_PLACES", "SHOWN_BYTES", "PhpWalk", "Place", "php_parts"]
 
@@ -63,7 +63,7 @@ class PhpWalk:
 
     def __init__(self, buf: memoryview, limits: Limits) -> None:
         self.walked = Walked(buf)
-        self.cursor = Cursor(buf, 0, None, limits.items * AFFINE_FACTOR)
+        self.cursor = Cursor(buf, 0, None, limits.items // AFFINE_SHARE)
         self.depth = limits.depth
         self.stack: list[Iterator[Place]] = []
         self.root = Place("$")

@@ -375,8 +375,7 @@ class Slots:
         left, bodies = self.pools.left, len(self._spans) - self._next_body[0]
         if left or bodies:
             raise self.cursor.fail(f"{left} pooled items and {bodies} columns left over")
-        if self.cursor.left:
-            raise self.cursor.fail(f"{self.cursor.left} bytes behind the end of the payload")
+        self.cursor.close()
 
     def settle(self) -> None:
         """Put what slots took of the pools in the order of the bytes: texts of singles come first there."""

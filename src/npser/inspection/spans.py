@@ -110,7 +110,8 @@ def _walk(w: Walked, limits: Limits) -> None:
     start = max((code for code in LEADS if code <= lead), default=0)
     LEADS[start](w, cursor, lead, limits)
     if cursor.left and w.error is None:
-        raise cursor.fail(f"{cursor.left} bytes behind the end of the payload")
+        w.root.add(cursor.pos, "padding", size)
+        cursor.close()
 
 
 def _only(w: Walked, cursor: Cursor, kind: int, what: str, n: int = 1) -> Slot:

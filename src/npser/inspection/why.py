@@ -33,8 +33,8 @@ MAX_ITEMS = 1 << 20
 MAX_RAW = 1 << 26
 """Nor are blocks whose items would take more bytes plain: a few of them may be in a dictionary a million times."""
 
-BUDGET = MAX_ITEMS << 4
-"""Items that decoding the block, and those inside it, may expand."""
+BUDGET = (MAX_ITEMS << 4) + MAX_RAW
+"""Cells that decoding the block, and those inside it, may draw."""
 
 
 class Why(NamedTuple):

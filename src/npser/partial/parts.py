@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.sink import FREE_ITEMS
 from npser.columns.arrays import read_array_part
 from npser.columns.slotreader import COPIES, SlotReader
 from npser.columns.slots import open_slots
@@ -260,13 +259,13 @@ class Parts:
         try:
             for node in nodes:
                 if node.single:
+                    node.charge(b.cursor, 1)
                     frames.append((1, node.open(b, 1)))
                     continue
                 n = b.counts.pop()
                 if node.width > 1:
                     del b.counts[1 - node.width :]
-                if n > FREE_ITEMS and node.container and not node.slots:
-                    b.charge(n)
+                node.charge(b.cursor, n)
                 frames.append((n, node.open(b, n)))
         except DecodeError as error:
             if error.path is None and node is not None:

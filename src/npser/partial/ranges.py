@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.blocks.sink import FREE_ITEMS
 from npser.shapes.built import Built
 from npser.shapes.leaves import Union
 from npser.shapes.maps import Maps
@@ -29,8 +28,7 @@ __all__ = ["RANGES"]
 
 def _passes(parts: Parts, b: Builder, node: int, start: int, stop: int, level: int) -> list[Any] | None:
     parent, n = parts.nodes[node], stop - start
-    if n > FREE_ITEMS:
-        b.charge(n)
+    parent.charge(b.cursor, n)
     frame = parent.open(b, n)
     b.counts.clear()
     columns = [parts.part(b, child, item, start, stop, level) for child, item in parts.children(node)]

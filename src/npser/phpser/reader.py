@@ -63,7 +63,7 @@ def read(
     allow : Allow
         The classes that may be built, by their PHP names; `npser.phpser` says what the others become.
     limits : Limits
-        64 times ``items`` is what AFFINE runs may hold together: 2^20, as in phpser, by default.
+        Half of ``items`` is what AFFINE runs may hold together: 2^20, as in phpser, by default.
     strings : {"text", "bytes"}
         Whether strings that are UTF-8 become str, or all strings, keys too, bytes.
     trailing : {"ignore", "refuse"}

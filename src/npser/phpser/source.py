@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "MAX_LENGTH", "OPEN", "Frame", "Source"]
 
 
-AFFINE_FACTOR: Final = AFFINE_ITEMS // Limits().items
-"""Items of AFFINE runs for each that `Limits` allows: with the default, as many as phpser itself reads."""
+AFFINE_SHARE: Final = Limits().items // AFFINE_ITEMS
+"""Cells that `Limits` allows for each item of AFFINE runs: by default these are as many as phpser itself reads."""
 
 MAX_LENGTH: Final = 1 << 32
 """phpser refuses longer strings, and dictionaries of more of them."""
@@ -148,7 +148,7 @@ class Source(Cursor):
     def __init__(
         self, buf: memoryview, *, allow: Allow, limits: Limits, strings: Strings, unknown: Unknown = "placeholder"
     ) -> None:
-        super().__init__(buf, 0, None, limits.items * AFFINE_FACTOR)
+        super().__init__(buf, 0, None, limits.items // AFFINE_SHARE)
         whole = buf.obj
         self.data: bytes = whole if type(whole) is bytes and len(whole) == len(buf) else bytes(buf)
         self.allow = allow

@@ -12,7 +12,6 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.blocks.sink import FREE_ITEMS
 from npser.columns.singles import COMMON
 from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
@@ -178,6 +177,13 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
     return _run_loops(program, kinds, numbers, slots, policy)
 
 
+def draw_all(program: Program, cursor: Cursor, policy: Policy) -> None:
+    """Draw what building a value draws, from a cursor behind the shape, and build nothing."""
+    kinds, numbers, slots = open_slots(cursor, program.singles, program.columns)
+    b = Builder(Singles(kinds, read_leaves(kinds, numbers, slots), slots), slots, slots.cursor, policy, program)
+    deque(_opened(program, b), maxlen=0)
+
+
 def read_document(program: Program, buf: bytes, pos: int, policy: Policy, budget: int) -> Any:
     """The value of a payload without columns as lists and rows, if a generated reader or the outline can do it alone.
 
@@ -186,7 +192,7 @@ def read_document(program: Program, buf: bytes, pos: int, policy: Policy, budget
     pos : int
         Where the shape ends.
     budget : int
-        Items that the payload may expand.
+        Cells that the payload may take.
 
     Returns
     -------
@@ -291,13 +297,13 @@ def _opened(program: Program, b: Builder) -> Iterator[tuple[Node, int, Any]]:
     try:
         for node in program.walk():
             if node.single:
+                node.charge(b.cursor, 1)
                 yield node, 1, node.open(b, 1)
                 continue
             n = counts.pop()
             if node.width > 1:
                 del counts[1 - node.width :]
-            if n > FREE_ITEMS and node.container and not node.slots:
-                b.charge(n)
+            node.charge(b.cursor, n)
             yield node, n, node.open(b, n)
     except DecodeError as error:
         if error.path is None and node is not None:

@@ -22,6 +22,7 @@ from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
 from npser.types.registry import registration_of
 from npser.types.schema import schema_of
+from npser.weights import NODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -185,7 +186,7 @@ def place_built_placeholders(w: ShapeWriter, column: Column) -> None:
 
 def _place(w: ShapeWriter, column: Column, name: str, states: list[Any], depth: int) -> None:
     w.building.add(column)
-    w.pay(column, 1)
+    w.weigh(column, NODES[Tag.BUILT])
     w.node(Tag.BUILT)
     w.name(name)
     w.push_field(states, depth, column, at_item(STEP))

@@ -13,10 +13,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.sink import FREE_ITEMS
 from npser.blocks.text import SPLIT, read_few
 from npser.columns.bodies import ARRAY, FIRST_BODY
-from npser.columns.pools import POOLS
+from npser.columns.pools import POOLS, weigh_pools
 from npser.columns.pools import TEXT as TEXT_POOL
 from npser.columns.singles import I64, TEXT, U8, form_of
 from npser.columns.slotreader import COPIES, SlotReader
@@ -27,6 +26,8 @@ from npser.shapes.collector import pause, resume
 from npser.shapes.hot import PAUSED_BYTES, UNREAD, lone_form, read_lone
 from npser.shapes.node import Builder
 from npser.shapes.sequences import cut
+from npser.tags import Node as Tag
+from npser.weights import NODES, row_weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,6 +42,7 @@ _LEAVES, _LISTS, _NONE_OF = steps.LEAVES, steps.LISTS, steps.NONE_OF
 _OPEN, _NEXT, _LEAF_OF = steps.OPEN, steps.NEXT, steps.LEAF_OF
 
 
+SEQUENCE: Final = NODES[Tag.LIST]
 _WITHOUT_BODY: Final = bytes(range(FIRST_BODY))
 _NO_NUMBERS: Final = array("q")
 _POOLS: Final[tuple[tuple[int, Any], ...]] = ((1, "B"), (2, "h"), (4, "i"), (8, "q"), (8, "d"))
@@ -105,6 +107,7 @@ def open_few(cursor: Cursor, singles: int, columns: int) -> tuple[bytes, tuple[A
                 stop = at + count * width
                 pools[which] = buf[at:stop].cast(form) if which else buf[at:stop].tobytes()
                 at = stop
+        cursor.expand(weigh_pools(pools))
     except Exception:
         return None
     if at != size:
@@ -154,8 +157,7 @@ def _run(program: Program, kinds: bytes, leaves: list[Any], slots: SlotReader, p
                     raise _UnfitError
                 push([] if make is None else ())
         elif code < _LEAVES:
-            if n > FREE_ITEMS:
-                slots.cursor.expand(n)
+            slots.cursor.expand(n * row_weight(size))
             if code == _FLAT_ROWS:
                 first = until - size
                 if first > column:
@@ -170,6 +172,7 @@ def _run(program: Program, kinds: bytes, leaves: list[Any], slots: SlotReader, p
             column = until
             push(make(own, n))
         elif code < _LISTS:
+            slots.cursor.expand(n * SEQUENCE)
             if until > column:
                 stack += slots.run(column, until, n)
             column = until + 1
@@ -201,6 +204,7 @@ def _run(program: Program, kinds: bytes, leaves: list[Any], slots: SlotReader, p
         elif code == _NEXT:
             n = b.counts.pop()
         elif code == _OPEN:
+            slots.cursor.expand((1 if make.single else n) * make.weight)
             if make.single:
                 stack += leaves[at:until]
                 at = until + size
@@ -240,7 +244,7 @@ def read_alone(program: Program, buf: bytes, pos: int, kinds: bytes, policy: Pol
     kinds : bytes
         Those of the single leaves, all of them among `COMMON`.
     budget : int
-        Items that the payload may expand.
+        Cells that the payload may take.
 
     Returns
     -------

@@ -12,6 +12,8 @@ from operator import countOf, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from npser.columns.texts import HEADER, VERSION, are_all
+from npser.tags import Node as Tag
+from npser.weights import NODES
 
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
@@ -50,7 +52,7 @@ def find_alike(w: ShapeWriter, values: Sequence[list[Any]]) -> Distinct | None:
     n = len(values)
     first = values[0]
     m = len(first)
-    if w.preserve or not (0 < m <= MAX_COPIED and are_all(first, str) and w.sink.may_expand(n * (m + 1))):
+    if w.preserve or not (0 < m <= MAX_COPIED and are_all(first, str)):
         return None
     middle = values[n >> 1]
     if len(middle) != m or not are_all(middle, str) or middle != first:
@@ -63,14 +65,14 @@ def find_alike(w: ShapeWriter, values: Sequence[list[Any]]) -> Distinct | None:
             return None
     except ValueError:  # something that marshal cannot write
         return None
-    w.sink.expand(n * (m + 1))
+    w.sink.expand(n * (NODES[Tag.LIST] + m + 1))
     return Distinct(b"", bytes((m,)), first[:])
 
 
 def find_copies(w: ShapeWriter, values: Sequence[list[Any]], items: list[Any]) -> Distinct | None:
-    """What is stored of many lists with these items, if they are few lists of strings; the budget is charged then."""
+    """What is stored of many lists with these items, if they are few lists of strings."""
     n = len(values)
-    if w.preserve or not w.sink.may_expand(n + len(items)) or not are_all(items, str):
+    if w.preserve or not are_all(items, str):
         return None
     first = values[0]
     alike = values[-1] == first and countOf(values, first) == n
@@ -78,7 +80,7 @@ def find_copies(w: ShapeWriter, values: Sequence[list[Any]], items: list[Any]) -
     if distinct is None or max(map(len, distinct)) > MAX_COPIED:
         return None
     codes = b"" if alike else bytes(itemgetter(*map(tuple, values))(distinct))
-    w.sink.expand(n + len(items))
+    w.sink.expand(n * (NODES[Tag.LIST] + 1) + len(items))
     return Distinct(codes, bytes(map(len, distinct)), list(chain.from_iterable(distinct)))
 
 

@@ -29,6 +29,7 @@ from npser.shapes.leaves import LeafRun, Nothing
 from npser.shapes.sequences import Rows, Sequences
 from npser.shapes.tables import Tables
 from npser.tags import Node as Tag
+from npser.weights import SHAPE_BYTE, SINGLE
 
 if TYPE_CHECKING:
     from npser.shapes.node import Program
@@ -62,8 +63,8 @@ def write_nodes(out: Emitter, program: Program, emit_of: Callable[[Place], Emit]
             if node.width > 1:
                 del contexts[1 - node.width :]
         place = Place(node, number, single, column, n)
-        if n != "1" and node.container and not node.slots:
-            out.charge(n)
+        if node.weight and (n != "1" or (node.slots and node.weight > SINGLE + SHAPE_BYTE)):
+            out.charge(n, node.weight)
         contexts += reversed(emit_of(place)(out, place))
         if node.single:
             single += node.slots

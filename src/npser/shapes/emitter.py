@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, Final, NamedTuple
 
-from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import ARRAY
 from npser.columns.singles import F64, FALSE, NONE, TEXT, TRUE, U8
 from npser.shapes.templates import Generated
@@ -204,9 +203,9 @@ class Emitter:
         """Make a column the next one for a node's own `open`."""
         self.opens.append(f"s.next = {column}")
 
-    def charge(self, n: Context) -> None:
-        """Draw the instances of a container that has no slot from the budget."""
-        self.opens += [f"if {n} > {FREE_ITEMS}:", f"    s.cursor.expand({n})"]
+    def charge(self, n: Context, weight: int) -> None:
+        """Draw instances of so many cells from the budget."""
+        self.opens.append(f"s.cursor.expand({n} * {weight})")
 
 
 Emit = Callable[[Emitter, Place], list[Context]]

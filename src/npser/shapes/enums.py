@@ -15,6 +15,7 @@ from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
 from npser.types.registry import registration_of
 from npser.types.shown import show_name
+from npser.weights import NODES
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -84,6 +85,7 @@ def place_enums(w: ShapeWriter, column: Column, schema: Schema) -> None:
             stored.append(member._value_)
         else:
             raise w.refuse(column, index, f"a value of {schema.name} that is none of its members")
+    w.weigh(column, NODES[Tag.ENUM])
     w.node(Tag.ENUM)
     w.name(schema.stamp)
     w.many(column, stored, set(map(type, stored)))
@@ -92,6 +94,7 @@ def place_enums(w: ShapeWriter, column: Column, schema: Schema) -> None:
 def place_enum_placeholders(w: ShapeWriter, column: Column) -> None:
     """Write placeholders of one enum as what they stand for."""
     stored = [value.contents for value in column.values]
+    w.weigh(column, NODES[Tag.ENUM])
     w.node(Tag.ENUM)
     w.name(column.values[0].stamp)
     w.many(column, stored, set(map(type, stored)))

@@ -42,6 +42,7 @@ from npser.shapes.sequences import Rows, Sequences
 from npser.shapes.tables import Tables, VariedTables
 from npser.tags import Kind
 from npser.tags import Node as Tag
+from npser.weights import ENTRY, MEMBER, POOLED
 
 if TYPE_CHECKING:
     from npser.shapes.node import Program
@@ -110,6 +111,9 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
     for entry in entries:
         lines += [f"{entry}, at = at, at + ({entry} >> 1)"]
     lines += [f"s{len(entries)} = at", "if at != size:", BAD]
+    weights = " + ".join(f"w{pool} * {POOLED[pool]}" for pool in present)
+    if weights:
+        lines += [f"budget -= {weights}", "if budget < 0:", BAD]
     lines += [f"a{pool} = 0" for pool in present if pool != TEXT]
     if TEXT in present:
         lines += [f"a{TEXT} = {texts}", f"y = t[:{texts}]" if texts else "y = ()"]
@@ -161,6 +165,8 @@ def _emit_sequences(out: Emitter, place: Place) -> list[Context]:
     else:
         emit_ints(out, place.column, lengths, place.n)
         out.opens.append(f"{total} = sum({lengths})")
+        if node.hashes:
+            out.draw(f"{total} * {MEMBER}")
         if node.tag in (Tag.LIST, Tag.TUPLE) and is_inline(out, place):
             out.inline[f"v{number}"] = lambda: _slices(out, place)
             return [total]
@@ -210,6 +216,8 @@ def _emit_single_through(out: ExactEmitter, place: Place) -> list[Context]:
     number = place.number
     own = out.bound(place.node)
     _single_length(out, place)
+    if place.node.hashes:
+        out.draw(f"n{number} * {ENTRY if isinstance(place.node, Maps) else MEMBER}")
     out.needs_builder = True
     out.closes.append(lambda: [f"v{number} = {own}.close(b, 1, ([n{number}], None), [{each(out.columns(place))}])[0]"])
     return [f"n{number}"] * place.node.children
@@ -227,7 +235,7 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if not place.node.single:
         lengths, total = f"l{number}", f"n{number}"
         emit_ints(out, place.column, lengths, place.n)
-        out.opens.append(f"{total} = sum({lengths})")
+        out.opens += [f"{total} = sum({lengths})", f"budget -= {total} * {ENTRY}"]
         out.closes.append(
             lambda: [f"v{number} = {own}.close(b, {place.n}, ({lengths}, None), [{each(out.columns(place))}])"]
         )
@@ -235,6 +243,7 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if place.node.tag != Tag.DICT:
         return _emit_single_through(out, place)
     _single_length(out, place)
+    out.draw(f"n{number} * {ENTRY}")
     out.closes.append(
         lambda: [
             f"if n{number} < {MANY_KEYS}:",

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from npser.blocks.sink import FREE_ITEMS
 from npser.columns.bodies import ARRAY, FIRST_BODY
 from npser.columns.kinds import READERS
 from npser.columns.pools import POOLS, TEXT
 from npser.columns.unpooled import FIRST_POOLED
 from npser.shapes.emitter import Context, Emitter, Inline
 from npser.tags import Kind
+from npser.weights import STEP
 
 __all__ = [
     "BAD",
@@ -65,9 +65,9 @@ class ExactEmitter(Emitter):
     def seek(self, _column: int) -> None:
         """Nothing: only nodes that read no columns are called through their `open`."""
 
-    def charge(self, n: Context) -> None:
-        """Draw instances from the budget, now: whoever comes next may make them."""
-        self.opens += [f"if {n} > {FREE_ITEMS}:", f"    budget -= {n}", "    if budget < 0:", "        raise bad"]
+    def charge(self, n: Context, weight: int) -> None:
+        """Draw instances of so many cells from the budget, now: whoever comes next may make them."""
+        self.opens += [f"budget -= {n} * {weight}", "if budget < 0:", BAD]
 
     def draw(self, n: Context) -> None:
         """Draw cells from the budget; the end looks whether it was enough."""
@@ -163,7 +163,7 @@ def _emit_steps(out: ExactEmitter, _kind: int, name: str, n: Context, make: str)
     out.kind_byte("e")
     out.item("o", "f", TEXT - 2)
     out.item("d_", "e", TEXT - 2)
-    out.draw(n)
+    out.draw(f"{n} * {STEP}")
     out.opens += [f"if not d_ or not {-(1 << 63)} <= o + d_ * ({n} - 1) < {1 << 63}:", BAD]
     out.opens.append(f"{name} = range(o, o + d_ * {n}, d_)")
     if make:

@@ -24,6 +24,7 @@ from npser.shapes.emit import reader_source
 from npser.shapes.emitter import ARRAY_LEAF, has_bodies, serves_any
 from npser.shapes.generated import bind, compile_maker, may_bind
 from npser.shapes.node import Builder
+from npser.weights import TEXT_ITEM
 
 if TYPE_CHECKING:
     from npser.shapes.node import Program
@@ -172,7 +173,7 @@ def read_lone(
     form : LoneForm
         What there is to be read.
     budget : int
-        Items that the texts may expand.
+        Cells that the texts may take.
     """
     layout, count, others = form
     numbers = layout.unpack_from(buf, pos)
@@ -183,7 +184,7 @@ def read_lone(
     if count:
         if mask != _ONLY_TEXT or buf[pos] >= 0x80:
             raise ValueError("other pools")
-        texts, pos, budget = read_texts(buf, pos + 1, buf[pos], budget)
+        texts, pos, budget = read_texts(buf, pos + 1, buf[pos], budget - count * TEXT_ITEM)
         if len(texts) != count or budget < 0:
             raise ValueError("other texts")
     elif mask:

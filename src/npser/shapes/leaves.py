@@ -12,6 +12,7 @@ from npser.errors import DecodeError
 from npser.shapes.column import Column, chosen
 from npser.shapes.node import Node
 from npser.tags import Node as Tag
+from npser.weights import NODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -193,6 +194,7 @@ def place_nothing(w: ShapeWriter, _column: Column) -> None:
 
 def place_repeats(w: ShapeWriter, column: Column) -> None:
     """Write REFERENCE and its slot."""
+    w.weigh(column, NODES[Tag.REFERENCE])
     w.node(Tag.REFERENCE)
     w.ints(column, [repeat.number for repeat in column.values])
 
@@ -203,6 +205,7 @@ def place_union(w: ShapeWriter, column: Column, groups: dict[Any, list[int]]) ->
     for code, indices in enumerate(groups.values()):
         for index in indices:
             codes[index] = code
+    w.weigh(column, NODES[Tag.UNION])
     w.node(Tag.UNION)
     w.count(len(groups))
     w.ints(column, codes)
@@ -246,6 +249,7 @@ def place_fresh(w: ShapeWriter, column: Column, place: Callable[[ShapeWriter, Co
     if not fresh:
         place_repeats(w, again_column)
         return
+    w.weigh(column, NODES[Tag.UNION])
     w.node(Tag.UNION)
     w.count(2)
     w.ints(column, codes)

@@ -18,6 +18,7 @@ from npser.shapes.node import Node
 from npser.shapes.sequences import cut, open_lengths
 from npser.shapes.tracking import allocate, fill, fill_late
 from npser.tags import Node as Tag
+from npser.weights import ENTRY, NODES
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -71,6 +72,7 @@ class Maps(Node):
         """Read the lengths."""
         lengths = open_lengths(self, b, n)
         total = sum(lengths)
+        b.cursor.expand(total * ENTRY)
         b.counts += [total, total]
         return lengths, allocate(b, self.make, n)
 
@@ -122,6 +124,8 @@ def place_maps(w: ShapeWriter, column: Column, tag: Tag, depth: int, factory: in
         keys, values = list(chain.from_iterable(rows)), list(chain.from_iterable(map(dict.values, rows)))
     if not len(keys) == len(values) == sum(lengths):
         raise w.refuse(column, 0, "a container changed while it was being encoded")
+    w.weigh(column, NODES[tag])
+    w.sink.expand(len(keys) * ENTRY)
     w.node(tag)
     if factory is not None:
         w.shape.u8(factory)

@@ -15,6 +15,7 @@ from npser.shapes.column import find_owner
 from npser.shapes.leaves import place_fresh
 from npser.shapes.node import Node
 from npser.tags import Node as Tag
+from npser.weights import NODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,10 +75,10 @@ class ObjectArrays(Node):
         ends = iter(dims)
         shapes = [tuple([next(ends) for _ in range(ndim)]) for ndim in ndims]
         total = sum(map(prod, shapes))
+        b.cursor.expand(total)
         b.counts.append(total)
         arrays = None
         if b.references:  # something inside may name the array, so it must exist before its elements do
-            b.cursor.expand(total)
             arrays = [_empty(b, shape, order) for shape, order in zip(shapes, orders, strict=True)]
             b.numbered += arrays
         return shapes, orders, arrays
@@ -112,6 +113,7 @@ def place_arrays(w: ShapeWriter, column: Column) -> None:
 
 
 def _place_arrays(w: ShapeWriter, column: Column) -> None:
+    w.weigh(column, NODES[Tag.ARRAY])
     w.node(Tag.ARRAY)
     w.many(column, column.values, {np.ndarray})
 
@@ -130,7 +132,8 @@ def _place_object_arrays(w: ShapeWriter, column: Column) -> None:
         item for array, flag in zip(arrays, flags, strict=True) for item in array.ravel("F" if flag else "C").tolist()
     ]
     w.node(Tag.OBJECT_ARRAY)
-    w.sink.expand(len(items))  # a reader that finds a reference makes the arrays before it has their elements
+    w.weigh(column, NODES[Tag.OBJECT_ARRAY])
+    w.sink.expand(len(items))
     w.ints(column, [array.ndim for array in arrays])
     w.slots.ints(dims)
     w.many(column, flags, {bool})

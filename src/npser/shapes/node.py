@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.sink import FREE_ITEMS
 from npser.errors import DecodeError, LimitError, TruncatedError
 from npser.shapes.keysets import KEY_SETS, KeySet
 from npser.shapes.program import Program
 from npser.tags import Node as Tag
+from npser.weights import NODES, SHAPE_BYTE, SINGLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -72,11 +72,6 @@ class Builder:
         self.references = program.references
         self.preserve = program.preserve
 
-    def charge(self, n: int) -> None:
-        """Draw n instances of a container that has no slot from the budget; a few are free."""
-        if n > FREE_ITEMS:
-            self.cursor.expand(n)
-
 
 class Node:
     """One node over n instances.
@@ -85,10 +80,11 @@ class Node:
     and `children`, how many children they have. `width` is how many children of its parent a node is; `passes` says
     whether the children of a node run over its own instances, so that they are single where it is.
     `hashes` says whether the first child holds what is hashed: keys, or the members of a set.
-    `parent`, and `edge`, as which of its children the node begins, are set by who reads the shape; so is `single`.
+    `parent`, and `edge`, as which of its children the node begins, are set by who reads the shape; so are `single`, and
+    `weight`, the cells that each instance draws from the budget.
     """
 
-    __slots__ = ("children", "edge", "parent", "single")
+    __slots__ = ("children", "edge", "parent", "single", "weight")
 
     slots: int = 0
     more: ClassVar[int] = 0
@@ -102,6 +98,7 @@ class Node:
     parent: Node | None
     edge: int
     single: bool
+    weight: int
 
     def __init__(self, children: int = 0) -> None:
         self.children = children
@@ -120,6 +117,16 @@ class Node:
     def in_row(self) -> bool:
         """Whether the parent only zips its children's columns, so that they need not be lists."""
         return self.parent is not None and self.parent.zips
+
+    def weigh(self, tag: int) -> int:
+        """What an instance of a node with this tag weighs, without its children."""
+        return NODES.get(tag, 0)
+
+    def charge(self, cursor: Cursor, n: int) -> None:
+        """Draw n instances from the budget; of what is single, most are paid for by their bytes (`weights`)."""
+        weight = self.weight
+        if weight and (not self.single or (self.slots and weight > SINGLE + SHAPE_BYTE)):
+            cursor.expand(n * weight)
 
     def pass_on(self, b: Builder, n: int) -> None:
         """Push the counts of children that run over the instances of this node; what is single has no counts."""
@@ -278,12 +285,14 @@ def each_node(
                 run += _leaves_at(data, pos, parent.children - edge - 1)
                 pos += run - 1
             node = leaves(run)
+            node.weight = 0
         else:
             cursor.pos = pos
             parse = parsers.get(tag)
             if parse is None:
                 raise cursor.fail(f"no such node: 0x{tag:02x}")
             node = parse(tag, reader)
+            node.weight = node.weigh(tag)
             pos = cursor.pos
             if node.children > end - pos:
                 reader.count(node.children)  # raises

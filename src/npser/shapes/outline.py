@@ -335,7 +335,7 @@ class _Writer:
         cursor = self.reader.cursor
         cursor.pos = pos
         node = self.parsers[tag](tag, self.reader)
-        node.parent, node.edge = None, 0
+        node.parent, node.edge, node.weight = None, 0, node.weigh(tag)
         return node, cursor.pos
 
 

@@ -47,10 +47,6 @@ class Missing:
 MISSING: Final = Missing()
 
 
-CELLS_AN_ITEM: Final = 8
-"""Missing cells that cost as much of the budget as one item."""
-
-
 class VariedRows(NamedTuple):
     """How rows differ.
 
@@ -119,7 +115,7 @@ def cut_patterns(
 def spread(b: Builder, columns: Sequence[Any], rows: VariedRows, patterns: Sequence[Pattern]) -> list[Any]:
     """Columns pattern by pattern -> columns with a cell a row, MISSING where the row does not have the key.
 
-    What is missing was not stored, so it is drawn from the budget; a cell is a pointer, where most items are objects.
+    What is missing was not stored, so it is drawn from the budget.
     """
     codes = np.array(rows.codes, "<i8")
     order = np.argsort(codes, kind="stable")  # the rows pattern by pattern
@@ -136,7 +132,7 @@ def spread(b: Builder, columns: Sequence[Any], rows: VariedRows, patterns: Seque
         has[those] = False
         missing = len(codes) - len(column)
         if missing or type(column) is list:
-            b.cursor.expand(missing // CELLS_AN_ITEM)
+            b.cursor.expand(missing)
             cells = np.full(len(codes), MISSING, object)
             items = column if type(column) is list else column.tolist()
             cells[places] = np.fromiter(items, object, len(items))

@@ -26,6 +26,7 @@ from npser.shapes.sequences import MAX_ROW, MAX_SINGLE_ROW, rows_of
 from npser.shapes.tables import are_data, is_table, take_apart
 from npser.shapes.writer import CYCLE_CHECK_DEPTH, CYCLE_CHECK_ITEMS, LEAF
 from npser.tags import Node as Tag
+from npser.weights import NODES, STEP, VARIED, row_weight
 
 if TYPE_CHECKING:
     from npser.shapes.writer import ShapeWriter
@@ -134,7 +135,7 @@ def write_fields(
     """Write columns of n > 1 values each, one after the other."""
     slots, sink, shape = w.slots, w.sink, w.shape.out
     pools, kinds = slots.pools.pools, slots.kinds
-    if n > POOLED_ITEMS or not sink.may_expand(n):
+    if n > POOLED_ITEMS:
         for values in columns:
             write_quick(w, values, depth, parent)
         return
@@ -149,7 +150,7 @@ def write_fields(
                 continue
             kinds.append(code)
             if code in EXPANDING:
-                sink.expanded += n
+                sink.expanded += n * STEP
         elif kind in LEAF_TYPES and slots.varied(values):
             shape.append(LEAF)
         else:
@@ -164,9 +165,9 @@ def _dicts(w: ShapeWriter, rows: Sequence[dict[Any, Any]], depth: int, parent: C
     columns = take_apart(rows, keys)
     if columns is None:
         return are_all(chain.from_iterable(rows), str) and _varied_dicts(w, rows, depth, parent)
-    if len(keys) < 2 and not (keys and w.sink.may_expand(n)):
+    if not keys:
         return False
-    w.paid(n)
+    w.sink.expand(n * row_weight(len(keys)))
     w.shape.out.append(TABLE)
     w.keys(keys)
     write_fields(w, columns, n, depth, parent)
@@ -178,6 +179,7 @@ def _one_dict(w: ShapeWriter, row: dict[Any, Any], depth: int, parent: Column | 
     keys = tuple(row)
     if not is_table(row) or len(keys) != len(values):
         return False
+    w.sink.expand(row_weight(len(keys)))
     shape = w.shape.out
     shape.append(TABLE)
     w.keys(keys)
@@ -199,6 +201,7 @@ def _varied_dicts(w: ShapeWriter, rows: Sequence[dict[Any, Any]], depth: int, pa
     names, codes, patterns = group_patterns(rows)
     if are_data(names, rows):
         return False
+    w.sink.expand(len(rows) * (VARIED + max([row_weight(len(pattern)) for pattern in patterns], default=0)))
     w.shape.out.append(VARIED_TABLE)
     w.keys(names)
     w.patterns(patterns)
@@ -240,6 +243,7 @@ def _lists(w: ShapeWriter, values: Sequence[list[Any]], depth: int, parent: Colu
         positions, met = rows_of(items, m)
         if positions is not None:
             return n > 1 and _rows(w, LIST_ROW, n, positions, depth, parent)
+    w.sink.expand(n * NODES[LIST])
     w.shape.out.append(LIST)
     w.slots.ints(lengths)
     if met and met <= LEAF_TYPES and len(items) > 1:
@@ -264,6 +268,7 @@ def _tuples(w: ShapeWriter, values: Sequence[tuple[Any, ...]], depth: int, paren
     n, m = len(lengths), lengths[0]
     if 0 < m <= (MAX_ROW if n > 1 else MAX_SINGLE_ROW) and lengths.count(m) == n:
         return n > 1 and _rows(w, TUPLE_ROW, n, [items[position::m] for position in range(m)], depth, parent)
+    w.sink.expand(n * NODES[TUPLE])
     w.shape.out.append(TUPLE)
     w.slots.ints(lengths)
     write_quick(w, items, depth, parent)
@@ -273,9 +278,7 @@ def _tuples(w: ShapeWriter, values: Sequence[tuple[Any, ...]], depth: int, paren
 def _rows(
     w: ShapeWriter, tag: int, n: int, positions: Sequence[Sequence[Any]], depth: int, parent: Column | None
 ) -> bool:
-    if len(positions) == 1 and not w.sink.may_expand(n):
-        return False
-    w.paid(n)
+    w.sink.expand(n * NODES[tag])
     w.shape.out.append(tag)
     w.shape.uvarint(len(positions))
     write_fields(w, positions, n, depth, parent)

@@ -25,6 +25,7 @@ from npser.types.placeholder import Form, Placeholder
 from npser.types.registry import VERSION_MARK
 from npser.types.schema import Schema, schema_of
 from npser.types.shown import show_step
+from npser.weights import OBJECT, VARIED, row_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,10 @@ class Records(Node):
     def parse(cls, _tag: int, reader: ShapeReader) -> Records:
         """The class name and the key set."""
         return cls(read_class(reader), reader.keys().keys)
+
+    def weigh(self, _tag: int) -> int:
+        """An object, or a placeholder, with a dict."""
+        return OBJECT + row_weight(self.children)
 
     def open(self, b: Builder, n: int) -> Any:
         """Make the objects, empty."""
@@ -166,6 +171,10 @@ class VariedRecords(Node):
         """The class name, the key set and the patterns."""
         stored, keys = read_class(reader), reader.keys().keys
         return cls(stored, keys, reader.patterns(len(keys)))
+
+    def weigh(self, _tag: int) -> int:
+        """An object, or a placeholder, with a dict of all fields."""
+        return VARIED + OBJECT + row_weight(self.children)
 
     def open(self, b: Builder, n: int) -> Any:
         """Count the objects of each field and make them, empty."""
@@ -314,11 +323,8 @@ def _place_rows(w: ShapeWriter, column: Column, name: str, rows: list[dict[str, 
 def _place_columns(
     w: ShapeWriter, column: Column, tag: Tag, name: str, keys: tuple[str, ...], columns: Sequence[Sequence[Any]]
 ) -> None:
-    if not keys and not _may_be_empty(w, column, tag, name):
-        return
     depth = w.enter(column)
-    if keys:
-        w.pay(column, len(keys))
+    w.weigh(column, OBJECT + row_weight(len(keys)))
     w.node(tag)
     w.name(name)
     w.keys(keys)
@@ -328,22 +334,11 @@ def _place_columns(
     w.push_fields(columns, keys, depth, column, at_field)
 
 
-def _may_be_empty(w: ShapeWriter, column: Column, tag: Tag, name: str) -> bool:
-    """Whether so many instances may be written in no bytes; objects that may not are written in another form."""
-    n = len(column.values)
-    if w.sink.may_expand(n):
-        w.sink.expand(n)
-        return True
-    if tag is Tag.NAMED_TUPLE:
-        raise w.refuse(column, 0, f"{n} of {name}, which has no fields: a reader would refuse so much out of nothing")
-    _place_varied(w, column, name, (), [{}] * n)
-    return False
-
-
 def _place_varied(
     w: ShapeWriter, column: Column, name: str, keys: tuple[str, ...], rows: list[dict[str, Any]]
 ) -> None:
     depth = w.enter(column)
+    w.weigh(column, VARIED + OBJECT + row_weight(len(keys)))
     met, codes, patterns = group_patterns(rows)
     numbers = {key: number for number, key in enumerate(keys)}
     w.node(Tag.VARIED_RECORD)

@@ -25,6 +25,7 @@ from npser.shapes.tracking import allocate, fill, fill_late
 from npser.shapes.widerows import zip_columns
 from npser.tags import Node as Tag
 from npser.types.placeholder import kinds_of
+from npser.weights import MEMBER, NODES
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -105,7 +106,10 @@ class Sequences(Node):
             b.counts.append(sum(lengths))
             return Copies(codes, lengths), allocate(b, MAKERS.get(self.tag), n)
         lengths = open_lengths(self, b, n)
-        b.counts.append(sum(lengths))
+        total = sum(lengths)
+        if self.hashes:
+            b.cursor.expand(total * MEMBER)
+        b.counts.append(total)
         return lengths, allocate(b, MAKERS.get(self.tag), n)
 
     def close(self, b: Builder, n: int, frame: Any, columns: list[Any]) -> Any:
@@ -275,13 +279,14 @@ def _flatten(w: ShapeWriter, column: Column) -> tuple[list[int], list[Any]]:
 
 
 def _place_flat(w: ShapeWriter, column: Column, tag: Tag, lengths: list[int], items: list[Any], depth: int) -> None:
+    w.weigh(column, NODES[tag])
     w.node(tag)
     w.ints(column, lengths)
     w.push(items, depth, column, in_lists(lengths))
 
 
 def _place_rows(w: ShapeWriter, column: Column, tag: Tag, positions: list[Sequence[Any]], depth: int) -> None:
-    w.pay(column, len(positions))
+    w.weigh(column, NODES[tag])
     w.node(tag)
     w.count(len(positions))
     if len(column.values) == 1:
@@ -351,6 +356,8 @@ def _place_sets(tag: Tag) -> Callable[[ShapeWriter, Column], None]:
     def place(w: ShapeWriter, column: Column) -> None:
         depth = w.enter(column)
         lengths, items = _flatten(w, column)
+        w.weigh(column, NODES[tag])
+        w.sink.expand(len(items) * MEMBER)
         w.node(tag)
         w.ints(column, lengths)
         w.stack.append(Keys(items, depth, column, in_lists(lengths), lengths))
@@ -367,6 +374,7 @@ def place_deques(w: ShapeWriter, column: Column) -> None:
     depth = w.enter(column)
     lengths, items = _flatten(w, column)
     bounds = [value.maxlen for value in column.values]
+    w.weigh(column, NODES[Tag.DEQUE])
     w.node(Tag.DEQUE)
     w.ints(column, lengths)
     w.many(column, bounds, set(map(type, bounds)))
@@ -376,7 +384,7 @@ def place_deques(w: ShapeWriter, column: Column) -> None:
 def place_slices(w: ShapeWriter, column: Column) -> None:
     """Write SLICE."""
     depth = w.enter(column)
-    w.pay(column, 3)
+    w.weigh(column, NODES[Tag.SLICE])
     w.node(Tag.SLICE)
     for name in ("step", "stop", "start"):
         w.push_field([getattr(value, name) for value in column.values], depth, column, at_item(f".{name}"))

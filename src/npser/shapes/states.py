@@ -16,6 +16,7 @@ from npser.shapes.plans import new_objects, plan_objects, refuse_dropped, upgrad
 from npser.tags import Node as Tag
 from npser.types.placeholder import Placeholder
 from npser.types.schema import schema_of
+from npser.weights import NODES
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -138,7 +139,7 @@ def place_state_placeholders(w: ShapeWriter, column: Column) -> None:
 
 
 def _place(w: ShapeWriter, column: Column, name: str, states: list[Any], depth: int) -> None:
-    w.pay(column, 1)
+    w.weigh(column, NODES[Tag.STATE])
     w.node(Tag.STATE)
     w.name(name)
     w.push_field(states, depth, column, at_item(".__getstate__()"))

@@ -22,6 +22,7 @@ from npser.shapes.patterns import VariedRows, cut_patterns, group_patterns, open
 from npser.shapes.tracking import allocate, fill
 from npser.tags import Node as Tag
 from npser.types.placeholder import kinds_of
+from npser.weights import VARIED, row_weight
 
 if TYPE_CHECKING:
     from npser.shapes.column import Column
@@ -91,6 +92,10 @@ class Tables(Node):
         """The key set."""
         return cls(reader.keys())
 
+    def weigh(self, _tag: int) -> int:
+        """A dict."""
+        return row_weight(self.children)
+
     def open(self, b: Builder, n: int) -> list[Any] | None:
         """Every child runs over all instances."""
         self.pass_on(b, n)
@@ -143,6 +148,10 @@ class VariedTables(Node):
         keys = reader.keys().keys
         return cls(keys, reader.patterns(len(keys)))
 
+    def weigh(self, _tag: int) -> int:
+        """A dict of the heaviest pattern."""
+        return VARIED + max([row_weight(len(pattern)) for pattern in self.patterns], default=0)
+
     def open(self, b: Builder, n: int) -> tuple[VariedRows, list[Any] | None]:
         """Count the rows of each key."""
         return open_patterns(self, b, n, self.patterns), allocate(b, dict, n)
@@ -180,7 +189,7 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
         place_maps(w, column, Tag.DICT, depth)
         return
     if columns is not None:
-        w.pay(column, len(keys))
+        w.weigh(column, row_weight(len(keys)))
         w.node(Tag.TABLE)
         w.keys(keys)
         w.push_fields(columns, keys, depth, column, at_key)
@@ -192,6 +201,7 @@ def place_dicts(w: ShapeWriter, column: Column) -> None:
     w.node(Tag.VARIED_TABLE)
     w.keys(names)
     w.patterns(patterns)
+    w.weigh(column, VARIED + max([row_weight(len(pattern)) for pattern in patterns], default=0))
     w.ints(column, codes)
     split, order = split_columns(len(names), rows, codes, patterns)
     for number in range(len(names) - 1, -1, -1):

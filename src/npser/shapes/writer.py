@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from npser.blocks.sink import FREE_ITEMS, Sink
+from npser.blocks.sink import Sink
 from npser.columns.kinds import LEAF_TYPES
 from npser.columns.slotwriter import SlotWriter
 from npser.errors import EncodeError
@@ -175,27 +175,9 @@ class ShapeWriter:
                     column, item, 'a container holds itself; pass identity="preserve" to keep cycles', steps
                 )
 
-    def pay(self, column: Column, children: int) -> None:
-        """Pay for the instances of a container without a slot, which a reader draws from its budget.
-
-        Where a thrifty payload may not expand, the slots of several children bring enough for all of them; one child
-        may be without slots, too, so there a union gives the instances codes, at a bit each.
-        """
-        n = len(column.values)
-        if n <= FREE_ITEMS:
-            return
-        if children > 1 or self.sink.may_expand(n):
-            self.paid(n)
-            return
-        self.node(Tag.UNION)
-        self.count(2)
-        self.slots.ints([0] * n)
-        self.stack.append(Column([], column.depth))  # the other child, of no instances; written behind this one
-
-    def paid(self, n: int) -> None:
-        """Draw n instances from the budget, where they may be."""
-        if n > FREE_ITEMS:
-            self.sink.expand(n)
+    def weigh(self, column: Column, weight: int) -> None:
+        """Count the instances of a container, each of so many cells."""
+        self.sink.expand(len(column.values) * weight)
 
     def push(self, values: Sequence[Any], depth: int, parent: Column, step: Step) -> None:
         """Let a column of children be written next (the last one pushed comes first)."""

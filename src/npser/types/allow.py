@@ -51,5 +51,14 @@ class Allow:
         return find_registered(name) if found is None else found
 
 
+class Nobody(Allow):
+    """No classes, not even registered ones: objects stay data."""
+
+    __slots__ = ()
+
+    def find(self, name: str) -> None:
+        """None."""
+
+
 NO_CLASSES = Allow()
 """The default: objects of classes that are not registered decode to placeholders."""

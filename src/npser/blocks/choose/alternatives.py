@@ -74,7 +74,7 @@ def int_ways(values: NDArray[np.int64]) -> list[Alternative]:
     ramp = Sink()
     if ints._write_ramp(ramp, values):
         found.append(Alternative(IntCode(ramp.out[0]).name, len(ramp.out), None))
-    column = Column(values, lambda _n: True)
+    column = Column(values)
     for plan in (plan_frame(column), *(candidate(column, UNLIMITED) for candidate in ints._ALL)):
         if plan is not None:
             found.append(_written(IntCode, plan.write, plan.cost))

@@ -25,7 +25,7 @@ def write_bits(sink: Sink, values: NDArray[np.bool_]) -> None:
     '0101'
     """
     n = values.size
-    if n > costs.BITS_CONST_MIN_ITEMS and sink.may_expand(n):
+    if n > costs.BITS_CONST_MIN_ITEMS:
         ones = int(np.count_nonzero(values))
         if ones in (0, n):
             blocks.write_const(sink, int(values[0]), n)

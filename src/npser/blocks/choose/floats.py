@@ -68,7 +68,7 @@ def write_floats(sink: Sink, values: Floats) -> None:
 def _write_plain(sink: Sink, values: Floats) -> None:
     """One for all, or as they are."""
     n, data = values.size, values.tobytes()
-    if n > 1 and sink.may_expand(n) and data == data[:8] * n:
+    if n > 1 and data == data[:8] * n:
         blocks.write_const(sink, values)
     else:
         blocks.write_f64(sink, values)
@@ -76,8 +76,6 @@ def _write_plain(sink: Sink, values: Floats) -> None:
 
 def _try_runs(sink: Sink, values: Floats) -> bool:
     n, words = values.size, values.view("<u8")
-    if not sink.may_expand(n):
-        return False
     step = -(-n // costs.FLOAT_SAMPLE)
     pairs = words[: n - 1 : step] == words[1::step]
     if 2 * np.count_nonzero(pairs) < pairs.size:  # runs of 8 would give 7 of 8

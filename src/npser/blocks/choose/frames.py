@@ -36,12 +36,11 @@ class Plan(NamedTuple):
 class Column:
     """The values, and what is known of them; what costs a pass or a sample is found out when first asked for."""
 
-    def __init__(self, values: I64, expandable: Callable[[int], bool]) -> None:
+    def __init__(self, values: I64) -> None:
         self.values = values
         self.n = values.size
         self.low = int(values.min())
         self.high = int(values.max())
-        self.expandable = expandable
 
     @cached_property
     def least(self) -> float:

@@ -72,11 +72,11 @@ def _write(
     if values.size <= costs.FEW_ITEMS:
         _write_few(sink, values)
     elif not _write_ramp(sink, values):
-        _choose(values, sink.may_expand, candidates, plan).write(sink)
+        _choose(values, candidates, plan).write(sink)
 
 
 def _write_few(sink: Sink, values: I64) -> None:
-    """16 items or fewer: a sequence or a plain frame, found without numpy. Every sink lets so few expand."""
+    """16 items or fewer: a sequence or a plain frame, found without numpy."""
     items: list[int] = values.tolist()
     n = len(items)
     low, high = (min(items), max(items)) if n else (0, 0)
@@ -93,10 +93,8 @@ def _write_few(sink: Sink, values: I64) -> None:
 
 
 def _write_ramp(sink: Sink, values: I64) -> bool:
-    """Write the values as a sequence with one step, if that is what they are and the sink may expand."""
+    """Write the values as a sequence with one step, if that is what they are."""
     n = values.size
-    if not sink.may_expand(n):
-        return False
     first, second, middle, last = map(values.item, (0, 1, n >> 1, n - 1))
     step = second - first
     if (middle - first - step * (n >> 1)) & MASK or (last - first - step * (n - 1)) & MASK:
@@ -112,14 +110,9 @@ def _write_ramp(sink: Sink, values: I64) -> bool:
     return True
 
 
-def _choose(
-    values: I64,
-    expandable: Callable[[int], bool],
-    candidates: tuple[Candidate, ...],
-    plan: Callable[[Column], Plan],
-) -> Plan:
+def _choose(values: I64, candidates: tuple[Candidate, ...], plan: Callable[[Column], Plan]) -> Plan:
     """The cheapest plan; a frame unless another is worth its while."""
-    column = Column(values, expandable)
+    column = Column(values)
     best = plan(column)
     limit = costs.WORTHWHILE * best.cost
     if limit > costs.NESTED_FLOOR_NS and not column.is_even:
@@ -137,7 +130,7 @@ def _write_inner(sink: Sink, values: I64) -> None:
 
 def _plan_runs(column: Column, limit: float) -> Plan | None:
     n = column.n
-    if costs.RUNS_BLOCK_NS + costs.RUNS_NS * n + 2 * costs.VIEW_BLOCK_NS >= limit or not column.expandable(n):
+    if costs.RUNS_BLOCK_NS + costs.RUNS_NS * n + 2 * costs.VIEW_BLOCK_NS >= limit:
         return None
     if np.count_nonzero(column.pairs) * costs.MIN_MEAN_RUN > 2 * column.pairs.size:
         return None
@@ -176,7 +169,7 @@ def _plan_differences(column: Column, limit: float, candidates: tuple[Candidate,
     if around + estimate >= limit:
         return None
     deltas = column.values[1:] - column.values[:-1]
-    inner = _choose(deltas, column.expandable, candidates, plan_frame)
+    inner = _choose(deltas, candidates, plan_frame)
     first = int(column.values[0])
     return Plan(
         around + inner.cost, lambda sink: ints.write_delta(sink, first, deltas, lambda sink, deltas: inner.write(sink))
