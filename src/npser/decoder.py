@@ -141,8 +141,8 @@ def _not_ours(buf: memoryview) -> DecodeError:
 def weigh(payload: bytes) -> int:
     """The cells that reading a payload of our own draws from its budget.
 
-    >>> weigh(bytes.fromhex("c1013703180002"))
-    12
+    >>> weigh(bytes.fromhex("c10138030202"))  # [1, 2, 3], as a sequence
+    21
     """
     size, lead = len(payload), payload[2]
     cursor = Cursor(memoryview(payload), 3, size, _UNBOUNDED)
