@@ -135,6 +135,78 @@ def test_types_that_are_refused(array: Any) -> None:
         npser.dumps(pa.table({"a": array}))
 
 
+def raw(kind: Any, values: Any) -> Any:
+    """An array of values that pyarrow does not look at."""
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+UNSOUND: dict[str, Callable[[], Any]] = {
+    "a time of the next day": lambda: raw(pa.time32("s"), np.array([86400], "i4")),
+    "a negative time": lambda: raw(pa.time32("ms"), np.array([-1], "i4")),
+    "a long time": lambda: raw(pa.time64("ns"), np.array([86400 * 10**9])),
+    "a part of a day": lambda: raw(pa.date64(), np.array([5])),
+    "too many digits": lambda: pa.Array.from_buffers(pa.decimal128(3), 1, [None, pa.py_buffer(np.array([5000, 0]))]),
+    "no UTF-8": lambda: pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], "i4")), pa.py_buffer(b"\xff")]),
+    "no UTF-8, and often": lambda: pa.concat_arrays([UNSOUND["no UTF-8"]()] * 9),
+    "a code of nothing": lambda: pa.DictionaryArray.from_arrays(pa.array([5]), pa.array(["a"]), safe=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_what_pyarrow_itself_refuses_is_refused_before_it_is_written(name: str) -> None:
+    array = UNSOUND[name]()
+    with pytest.raises(pa.ArrowInvalid) as said:
+        array.validate(full=True)
+    nested = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, len(array)], array)], ["x"])
+    for value in (array, pa.chunked_array([array[:0], array]), pa.table({"fine": [1], "odd": nested}), pa.record_batch({"odd": nested})):
+        with pytest.raises(npser.EncodeError) as refused:
+            npser.dumps(value)
+        assert str(said.value) in str(refused.value)
+        assert ("'odd'" in str(refused.value)) is hasattr(value, "schema")
+
+
+def test_what_a_null_or_a_slice_hides_is_not_looked_at() -> None:
+    times = np.array([5, 86400], "i4")
+    hidden = pa.Array.from_buffers(pa.time32("s"), 2, [pa.py_buffer(b"\1"), pa.py_buffer(times)])
+    sliced = pa.ListArray.from_arrays([0, 1, 2], raw(pa.time32("s"), times))[:1]
+    for array in (hidden, sliced):
+        assert npser.loads(npser.dumps(array)).to_pylist() == array.to_pylist()
+
+
+def half(*numbers: float) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(numbers)), pa.int8()), pa.array(np.array(numbers, "f2")))
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        lambda array: array,
+        lambda array: pa.StructArray.from_arrays([array], ["x"]),
+        lambda array: pa.LargeListArray.from_arrays([0, len(array)], array),
+        lambda array: pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, len(array)], array)], ["x"]),
+    ],
+    ids=["plain", "struct", "list", "struct of lists"],
+)
+def test_chunks_of_codes_of_half_floats_are_refused(inside: Callable[[Any], Any]) -> None:
+    one, two = inside(half(1.5, 2.5)), inside(half(3.5))
+    if "list" in str(one.type):
+        with pytest.raises(npser.EncodeError, match="nor lists of such"):
+            npser.dumps(one)
+    else:
+        assert same(pa.chunked_array([one]), npser.loads(npser.dumps(pa.chunked_array([one]))))
+    with pytest.raises(npser.EncodeError, match="several chunks of .*halffloat"):
+        npser.dumps(pa.table({"x": pa.chunked_array([one, two])}))
+
+
+def test_codes_of_nulls() -> None:
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, None, 1], pa.int8()), pa.nulls(2))
+    for array in (codes, pa.StructArray.from_arrays([codes], ["x"])):
+        back = npser.loads(npser.dumps(array))
+        assert back.type == array.type
+        found = back if array is codes else back.field(0)
+        assert (found.indices.to_pylist(), len(found.dictionary)) == ([0, None, 1], 2)
+
+
 def test_text_is_stored_as_codes() -> None:
     table = pa.table({"s": [f"a rather long text {i % 9}" for i in range(N)]})
     assert len(npser.dumps(table)) < N

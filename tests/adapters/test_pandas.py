@@ -88,6 +88,28 @@ def test_columns_that_come_twice() -> None:
     assert same(frame[["x"]], adapter.read_columns(npser.dumps(frame), ["x"]))
 
 
+@pytest.mark.parametrize(
+    ("labels", "name", "places"),
+    [
+        ([0.5, np.nan, 1.5, float("nan")], np.nan, [1, 3]),
+        (pd.Index([1, float("nan"), "a", True], dtype=object), float("nan"), [1]),
+        ([3, 1, 2], np.int64(1), [1]),
+        (pd.Index([np.int64(7), 7.0, 8], dtype=object), 7, [0]),
+        (pd.Index([1, 1.0, True], dtype=object), np.bool_(True), [2]),
+        (pd.MultiIndex.from_tuples([("a", 1.0), ("a", np.nan)]), ("a", float("nan")), [1]),
+    ],
+)  # fmt: skip
+def test_columns_by_nan_and_by_numbers_of_numpy(labels: Any, name: Any, places: list[int]) -> None:
+    frame = pd.DataFrame([range(len(labels))], columns=labels)
+    assert same(frame.iloc[:, places], adapter.read_columns(npser.dumps(frame), [name]))
+
+
+@pytest.mark.parametrize(("labels", "name"), [([1, 2], 1.0), ([1, 2], np.timedelta64(1, "ns")), (["1"], 1), ([1.5], np.nan)])
+def test_labels_that_only_look_like_one(labels: list[Any], name: Any) -> None:
+    with pytest.raises(KeyError, match="no column"):
+        adapter.read_columns(npser.dumps(pd.DataFrame([labels], columns=pd.Index(labels, dtype=object))), [name])
+
+
 def test_a_column_that_is_not_there() -> None:
     with pytest.raises(KeyError, match="no column"):
         adapter.read_columns(npser.dumps(pd.DataFrame({"a": [1]})), ["a", "b"])
@@ -119,6 +141,75 @@ class OwnSeries(pd.Series):  # type: ignore[misc]
 def test_refused(value: Any, message: str) -> None:
     with pytest.raises(npser.EncodeError, match=message):
         npser.dumps(value)
+
+
+ALIKE = ["a", "a\0b", "a\0c", None, "\ud800", repr("\ud800"), "\udfff", "\0", ""] * 40
+"""Strings that are equal to pandas where it makes codes of them."""
+
+
+@pytest.mark.parametrize("dtype", ["object", "string[python]"])
+@pytest.mark.parametrize("at", [slice(None), slice(0, 3), slice(4, 6)])
+def test_strings_that_pandas_takes_for_each_other(dtype: str, at: slice) -> None:
+    value = pd.Series([item for item in ALIKE if item in ALIKE[at]], dtype=dtype)
+    assert npser.loads(npser.dumps(value)).tolist() == value.tolist()
+    assert npser.loads(npser.dumps(pd.DataFrame({"a": value, "b": value})))["b"].tolist() == value.tolist()
+
+
+def test_missing_ones_among_strings_that_repeat_are_none_or_nan() -> None:
+    for missing in (None, np.nan):
+        value = pd.Series(["a", missing, "b"] * 99, dtype=object)
+        assert same(value, npser.loads(npser.dumps(value)))
+        assert "codes" in pandas_frame.values_state(value.array)
+
+
+def stale(unit: str = "s") -> Any:
+    """An index that keeps its frequency in a unit that does not hold it."""
+    return pd.date_range("2020-03-02", periods=2, freq="ms").as_unit(unit)
+
+
+def test_a_frequency_that_the_labels_do_not_have_is_refused() -> None:
+    frame = pd.DataFrame({"a": [1, 2]}, index=stale())
+    assert frame.index.freq is not None
+    for value in (frame, frame["a"], frame.index):
+        with pytest.raises(npser.EncodeError, match=r"the frequency <.*Milli.*> of an index.*index\.freq = None"):
+            npser.dumps(value)
+    frame.index.freq = None
+    assert same(frame, npser.loads(npser.dumps(frame)))
+    for index in (stale("us"), stale()[:0]):
+        assert index.freq is not None
+        assert same(index, npser.loads(npser.dumps(index)))
+
+
+@pytest.mark.parametrize("freq", ["h", "90min", "s", "250ms", "-2h", "D"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_a_frequency_of_a_fixed_time_is_what_pandas_reads(freq: str, zone: str | None) -> None:
+    index = pd.date_range("2024-03-30 12:00", periods=50, freq=freq, tz=zone)  # over the change of the clocks
+    spans = pd.timedelta_range("0s", periods=50, freq=freq)
+    for value in (index, index[::3], index[5:], index[:1], spans, spans[::-1], pd.Series(index).array, pd.DataFrame({"a": index}, index)):
+        assert same(value, npser.loads(npser.dumps(value)))
+
+
+@pytest.mark.parametrize("freq", ["MS", "QS", "W", "B", "D", "h"])
+@pytest.mark.parametrize("periods", [0, 1, 2, 40])
+def test_a_frequency_in_another_zone(freq: str, periods: int) -> None:
+    index = pd.date_range("2020-03-01", periods=periods, freq=freq, tz="UTC", name="at").tz_convert("America/New_York")
+    assert same(index, npser.loads(npser.dumps(index)))
+
+
+@pytest.mark.skipif(PANDAS_3, reason="which gives the frequency up")
+def test_a_frequency_from_between_two_zones_is_refused() -> None:
+    index = pd.date_range("2020-03-01", periods=9, freq="MS", tz="Asia/Tokyo").tz_convert("America/New_York")
+    with pytest.raises(npser.EncodeError, match="MonthBegin"):
+        npser.dumps(index)
+
+
+@pytest.mark.skipif(not PYARROW, reason="pyarrow")
+def test_text_of_arrow_that_is_not_utf_8_is_refused() -> None:
+    pa = pytest.importorskip("pyarrow")
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(np.array([0, 1])), pa.py_buffer(b"\xff")])
+    for dtype in (pd.StringDtype("pyarrow"), pd.ArrowDtype(text.type)):
+        with pytest.raises(npser.EncodeError, match="Invalid UTF8"):
+            npser.dumps(pd.Series(dtype.__from_arrow__(text)))
 
 
 def test_a_zone_of_somebody_else_is_refused() -> None:

@@ -91,6 +91,14 @@ def test_frames(frame: Any) -> None:
     assert same(frame, npser.loads(npser.dumps(frame)))
 
 
+@pytest.mark.parametrize(("precision", "scale"), [(1, 0), (1, 1), (10, 2), (38, 0), (38, 38), (18, 9)])
+def test_decimals_of_all_digits(precision: int, scale: int) -> None:
+    largest = D((0, (9,) * precision, -scale))
+    least = D((0, (1,), -scale))
+    series = pl.Series([largest, None, largest.copy_negate(), least, D(0)], dtype=pl.Decimal(precision, scale))
+    assert same(series, npser.loads(npser.dumps(series)))
+
+
 def test_text_is_stored_as_codes() -> None:
     assert len(npser.dumps(pl.Series([f"a rather long text {i % 9}" for i in range(N)]))) < N
 
@@ -136,6 +144,11 @@ def forged(state: Any) -> bytes:
         {"name": "a", "dtype": ("Enum", ["a", "a"]), "texts": ["a"], "codes": np.array([0], "i4")}, {"name": "a", "dtype": ("Decimal", 999, 0), "items": []},
         {"name": "a", "dtype": ("Enum", ["a"]), "texts": ["b"], "codes": np.array([0], "i4")}, {"name": "a", "dtype": "Null", "none": [1]},
         {"name": "a", "dtype": "Binary", "items": ["a"]},
+        *({"name": "a", "dtype": ("Decimal", 10, 2), "items": items} for items in (
+            [D("NaN")], [D("sNaN")], [D("-Infinity")], [D("1.555")], [D("1e-40")], [D("1e-999999")], [D("123456789")], [D("1e999999")],
+            ["1"], [1], [1.5], None, D(1), (D(1),),
+        )),
+        *({"name": "a", "dtype": ("Decimal", *parameters), "items": [D(1)]} for parameters in ((10, None), (10, -1), (10, 11), (0, 0))),
     ],
     ids=lambda state: str(state)[:80],
 )  # fmt: skip

@@ -233,6 +233,16 @@ def test_frames_of_anything_are_unpacked(tmp_path: Path) -> None:
     assert (tmp_path / "one.json").read_text() == '{"x":[1]}\n'
 
 
+def test_a_file_of_no_frames_is_unpacked(tmp_path: Path) -> None:
+    npser.write_rows(tmp_path / "a.npser", iter([]))
+    assert (tmp_path / "a.npser").read_bytes() == b""
+    for name, text in (("a.jsonl", ""), ("a.csv", ""), ("a.json", "[]\n")):
+        convert.unpack(str(tmp_path / "a.npser"), str(tmp_path / name))
+        assert (tmp_path / name).read_text() == text
+    with pytest.raises(ConvertError, match="this value is list"):
+        convert.unpack(str(tmp_path / "a.npser"), str(tmp_path / "a.npy"))
+
+
 def test_pipes_and_bounded_memory(tmp_path: Path) -> None:
     """A pipe cannot be read twice, and 20 MB of CSV would be 400 MB of dicts."""
     line = ",".join(f"text {i}" for i in range(8))

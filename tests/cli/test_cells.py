@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npser.cli.cells import cell_text, infer, text
+from npser.cli.cells import cell_kind, cell_text, infer, text
 from npser.inspection.same import identical
 
 COLUMNS = [
@@ -32,6 +32,13 @@ def test_canonical_numbers_become_numbers(cells: list[str], column: list[object]
 @pytest.mark.parametrize("cells", TEXT_COLUMNS, ids=lambda cells: repr(cells)[:20])
 def test_anything_else_leaves_the_whole_column_text(cells: list[str]) -> None:
     assert identical(infer(cells), cells) and identical(text(cells), cells)
+
+
+def test_an_int_that_python_does_not_print_is_no_cell() -> None:
+    assert cell_text(10**4299) == "1" + "0" * 4299
+    for value in (10**4300, -(10**5000)):
+        assert cell_text(value) is None
+        assert cell_kind(value) == "int of more digits than Python prints"
 
 
 digits = st.integers().map(str) | st.floats().map(repr) | st.text("0123456789.e+-_ ", max_size=6) | st.text(max_size=3)

@@ -80,6 +80,7 @@ def test_what_is_no_table_is_refused_with_its_line(text: str, line: int, said: s
         ({"a": [1], "b": []}, "not equally long"),
         ([{"a": 1}, {"a": [1]}], r"\$\[1\]\['a'\] is list"),
         ([{1: 1}], "1 is int"),
+        ([{"a": 1}, {"a": 10**5000}], r"\$\[1\]\['a'\] is int of more digits"),
     ],
 )
 def test_what_csv_does_not_hold_is_refused(value: object, said: str) -> None:

@@ -97,6 +97,17 @@ def test_keys_do_not_move_the_cursor() -> None:
         assert all(line.isprintable() for line in call(command, "-", stdin=data).splitlines())
 
 
+@pytest.mark.parametrize("command", ["inspect", "du", "tree", "cat", "verify"])
+def test_an_empty_file_is_one_of_no_frames(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.npser"
+    npser.write_rows(path, iter([]))
+    text = call(command, path)
+    assert ("no frames" in text) is (command in ("inspect", "tree", "verify"))
+    if command in ("inspect", "du", "tree"):
+        found = json.loads(call(command, path, "--json"))
+        assert (found["size"], found["error"]) == (0, None)
+
+
 def test_files_of_frames(tmp_path: Path) -> None:
     path = tmp_path / "rows.npser"
     npser.write_rows(path, ({"id": i} for i in range(300)), frame_rows=100)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import random
+import warnings
 
 import numpy as np
 import pytest
@@ -42,6 +45,22 @@ def test_a_header_that_asks_for_petabytes_is_refused() -> None:
     header = write_npy(np.zeros(1))[:128].replace(b"(1,)" + b" " * 16, b"(1000000000000000, )")
     with pytest.raises(ConvertError):
         read_npy(header)
+
+
+def test_any_header_is_an_array_or_refused() -> None:
+    dice = random.Random(5)
+    data = write_npy(np.zeros((2, 3), [("a", "i1"), ("b", ">f8", (2,))]))
+    headers = [b"{'descr': (", b"{'descr': (), 'fortran_order': False, 'shape': ()}", b'{"""', b"(" * 300, b"{[]: 1}", b"\n  x\n y"]
+    for header in headers:
+        with pytest.raises(ConvertError):
+            read_npy(data[:10] + header.ljust(128 - 10) + data[128:])
+    for _ in range(2000):
+        broken = bytearray(data)
+        for _ in range(dice.randint(1, 4)):
+            broken[dice.randrange(8, len(data))] = dice.choice(b"(){}[]'\",:\n\\#x0\0\xff")
+        with contextlib.suppress(ConvertError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read_npy(bytes(broken))
 
 
 def test_what_follows_the_array_and_python_objects_are_refused() -> None:

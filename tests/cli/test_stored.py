@@ -83,6 +83,10 @@ def test_arrays_of_objects_stay_unread() -> None:
     assert look(file.getvalue()).value is UNREAD
 
 
+def test_a_damaged_array_stays_unread() -> None:
+    assert look(b"\x93NUMPY\x01\x00\x0b\x00{'descr': (" + bytes([0xFF])).note == "npy: of Python objects, or damaged"
+
+
 def test_any_bytes_at_all() -> None:
     dice = random.Random(3)
     starts = (b"", b"\xc1", b"\x01", b"\x80\x05", b"\x1f\x8b\x08", b"x\x9c", b"\x93NUMPY\x01\x00", b"\x28\xb5\x2f\xfd", b"\x82", b"{")

@@ -19,6 +19,7 @@ import pyarrow as pa
 from npser.adapters.arrow_arrays import array_state, build_array
 from npser.adapters.arrow_types import PLAIN, build_field, field_state
 from npser.adapters.folding import fold, unfold
+from npser.errors import EncodeError
 from npser.partial.base import HANDERS
 from npser.shapes.patterns import MISSING
 from npser.types.registry import register as _register
@@ -56,8 +57,16 @@ def table_state(table: Any) -> dict[str, Any]:
         "fields": list(map(field_state, table.schema)),
         "metadata": table.schema.metadata,
         "rows": table.num_rows,
-        "columns": fold(map(array_state, table.columns)),
+        "columns": fold(map(_column_state, table.schema.names, table.columns)),
     }
+
+
+def _column_state(name: str, column: Any) -> Any:
+    """What a column is made of; where it is refused, it says which one that is."""
+    try:
+        return array_state(column)
+    except EncodeError as error:
+        raise EncodeError(f"{error.message} (in the column {name!r})") from error
 
 
 def _parts(state: Any) -> tuple[list[Any], Any]:

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from npser.adapters import arrow_text
 from npser.adapters.arrow_buffers import bits_of, bools_state, build_bools, build_values, values_state
+from npser.adapters.arrow_sound import check
 from npser.adapters.arrow_types import build_type, type_state
 from npser.adapters.rooms import Room
 
@@ -36,12 +37,14 @@ def array_state(chunked: Any) -> State:
     state: State = {"type": type_state(kind)}
     if not isinstance(chunked, pa.ChunkedArray):
         chunked = pa.chunked_array([chunked])
+    check(chunked)
     if is_text(kind):
         return state | arrow_text.from_arrow(chunked.cast(_large(kind)))
     if pa.types.is_dictionary(kind):
         chunked = chunked.unify_dictionaries()
     array = pa.concat_arrays(chunked.chunks) if chunked.num_chunks else pa.array([], kind)
-    nulls = array.null_count if not pa.types.is_null(kind) else 0
+    # a dictionary's are its codes'; whether an item is valid that stands for a null, pyarrow does not survive
+    nulls = 0 if pa.types.is_null(kind) or pa.types.is_dictionary(kind) else array.null_count
     valid = array.is_valid().to_numpy(zero_copy_only=False) if nulls else None
     return state | ({} if valid is None else {"valid": valid}) | _of(kind)[0](array, valid)
 

@@ -22,6 +22,7 @@ import pandas as pd
 from npser.adapters.folding import find, fold, unfold
 from npser.adapters.pandas_attrs import about, finish
 from npser.adapters.pandas_index import build_index, build_values, index_state, values_state
+from npser.adapters.pandas_labels import places_of
 from npser.adapters.rooms import Room
 
 __all__ = ["build_frame", "frame_state", "pick_columns"]
@@ -118,18 +119,10 @@ def _kept(array: Any, index: Any) -> Any:
 def pick_columns(view: Any, names: Iterable[Any]) -> Any:
     """Some columns of a frame, out of a view of it: the others are not decoded."""
     labels, index = build_index(view["columns"].value()), build_index(view["index"].value())
-    chosen = [at for name in names for at in _find(labels.tolist(), name)]
+    chosen = [at for name in names for at in places_of(labels.tolist(), name)]
     places, room = view["places"], Room()
     arrays = [_picked(view, block, row, room) for block, row in places[chosen].tolist()]
     return _assembled(arrays, index, labels.take(chosen))
-
-
-def _find(labels: list[Any], name: Any) -> list[int]:
-    """Where a label is; an index of pandas would first make a table of them all."""
-    found = [at for at, label in enumerate(labels) if label is name or (type(label) is type(name) and label == name)]
-    if not found:
-        raise KeyError(f"no column {name!r} among {labels[:12]!r}")
-    return found
 
 
 def _picked(view: Any, block: int, row: int, room: Room) -> Any:

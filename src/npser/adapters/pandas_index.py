@@ -5,7 +5,7 @@
     all others                      {"values": a column, "name", and "freq" if there is one}
 
 Strategy: which class an index has follows from its dtype, as it does in pandas, so the dtype is what is stored. A
-frequency is its name, where that name gives back an equal one, and is checked against the values when it is read.
+frequency is its name, as `pandas_freq` says.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from npser.adapters.pandas_columns import build_column, column_state
+from npser.adapters.pandas_freq import freq_name, with_freq
 from npser.adapters.pandas_rules import inner_index, inner_state, refuse
 from npser.adapters.rooms import Room
 
@@ -55,20 +56,8 @@ def index_state(index: Any) -> dict[str, Any]:
     state = {"values": values_state(index.array), "name": index.name}
     freq = getattr(index, "freq", None)
     if freq is not None and kind is not pd.PeriodIndex:
-        state["freq"] = freq_name(freq)
+        state["freq"] = freq_name(index, lambda: pd.Index(build_values(state["values"])))
     return state
-
-
-def freq_name(freq: Any) -> str:
-    """The name of a frequency, if it gives that back."""
-    name = freq.freqstr
-    try:
-        same = pd.tseries.frequencies.to_offset(name) == freq
-    except ValueError:
-        same = False
-    if not same:
-        raise refuse(f"the frequency {freq!r}", "its name does not say all about it; index.freq = None")
-    return str(name)
 
 
 def build_index(state: Any) -> Any:
@@ -83,8 +72,7 @@ def build_index(state: Any) -> Any:
         index = pd.Index(values, name=state["name"])
         if type(state["freq"]) is not str or type(index) not in (pd.DatetimeIndex, pd.TimedeltaIndex):
             raise TypeError("a frequency is the name of one, of times")
-        index.freq = state["freq"]  # which checks that the values have it
-        return index
+        return with_freq(index, state["freq"])
     return pd.Index(values, dtype=values.dtype, name=state["name"], copy=False)
 
 

@@ -37,7 +37,10 @@ def from_objects(items: Array) -> dict[str, Any] | None:
     if may_repeat(len(set(sample)), len(sample), len(listed)):
         codes, values = pd.factorize(items)
         if len(values) * MIN_REPEATS <= len(items):
-            return {"values": list(values), "codes": codes.astype("<i4"), **marks}
+            state = {"values": list(values), "codes": codes.astype("<i4"), **marks}
+            # pandas takes a lone surrogate for its repr, and before 3 strings for one that differ behind a NUL
+            if as_objects(state, np.nan if marks else None).tolist() == listed:
+                return state
     return {"items": [item if type(item) is str else None for item in listed], **marks}
 
 
@@ -97,7 +100,11 @@ def strings_state(array: Any, _index_state: Any) -> State:
         text = from_objects(array.to_numpy(object, na_value=None))
         text = {"items": [None] * len(array)} if text is None else text
     else:
-        storage, text = "pyarrow", arrow_text.from_arrow(chunked(array))
+        from npser.adapters.arrow_sound import check
+
+        found = chunked(array)
+        check(found)
+        storage, text = "pyarrow", arrow_text.from_arrow(found)
     return {"storage": storage, "missing": missing, **text}
 
 

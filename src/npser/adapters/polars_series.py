@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from npser.adapters.arrow_text import MIN_REPEATS, SAMPLE, codes_of, may_repeat
+from npser.adapters.polars_decimals import decimals_of
 from npser.errors import EncodeError
 
 __all__ = ["build_series", "series_state"]
@@ -100,8 +101,10 @@ def build_series(state: State) -> Any:
     name = type(dtype).__name__
     if name == "Null":
         made = pl.Series([None] * _count(state["none"]), dtype=dtype)
-    elif name in ("Binary", "Decimal"):
+    elif name == "Binary":
         made = pl.Series(state["items"], dtype=dtype, strict=True)
+    elif name == "Decimal":
+        made = pl.Series(decimals_of(state["items"], dtype.precision, dtype.scale), dtype=dtype, strict=True)
     elif name in ("String", "Categorical", "Enum"):
         made = _texts(state).cast(dtype)
     else:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Final
 
-__all__ = ["COLUMN_RULES", "Cell", "Types", "as_numbers", "cell_text", "infer", "text"]
+__all__ = ["COLUMN_RULES", "Cell", "Types", "as_numbers", "cell_kind", "cell_text", "infer", "text"]
 
 Cell = int | float | str | None
 """What one cell becomes."""
@@ -96,10 +96,18 @@ def _mixed(present: list[str]) -> list[int | float] | None:
 COLUMN_RULES: Final[dict[Types, Callable[[list[str]], list[Cell]]]] = {Types.INFER: infer, Types.TEXT: text}
 """The rule that each name on the command line stands for."""
 
-CELL_TEXTS: Final[dict[type, Callable[[object], str]]] = {
+
+def _int_text(value: object) -> str | None:
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python prints, and than it would read again
+        return None
+
+
+CELL_TEXTS: Final[dict[type, Callable[[object], str | None]]] = {
     type(None): lambda _: "",
     str: str,
-    int: str,
+    int: _int_text,
     float: repr,
     bool: lambda value: "true" if value else "false",
 }
@@ -113,3 +121,12 @@ def cell_text(value: object) -> str | None:
     """
     to_text = CELL_TEXTS.get(type(value))
     return None if to_text is None else to_text(value)
+
+
+def cell_kind(value: object) -> str:
+    """What a value is that no cell can hold.
+
+    >>> cell_kind([1]), cell_kind(10**5000)
+    ('list', 'int of more digits than Python prints')
+    """
+    return f"{type(value).__name__}{' of more digits than Python prints' if type(value) is int else ''}"

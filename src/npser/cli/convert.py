@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 import npser
 from npser.cli.batches import FRAME_CHARACTERS, Source, opened
 from npser.cli.cells import Types
-from npser.cli.files import frames_to, read_bytes, shown_name, write_bytes, writing
+from npser.cli.files import STANDARD, frames_to, read_bytes, shown_name, write_bytes, writing
 from npser.cli.formats import FORMATS, Format, FormatName, format_of, text_bytes
 from npser.cli.progress import busy, watched
 from npser.cli.refusal import ConvertError
@@ -109,7 +109,7 @@ def unpack(source: str, target: str, *, name: FormatName | None = None) -> Sizes
     """
     format_ = _format(target, name, option="--to")
     with opened(source) as file:
-        if file.starts_with(MARKER):
+        if _of_frames(source, file):
             with _blamed(source):
                 return Sizes(file.size, _unpack_frames(file, target, format_))
         payload = file.read()
@@ -124,13 +124,12 @@ def unpack(source: str, target: str, *, name: FormatName | None = None) -> Sizes
 
 def _unpack_frames(file: Source, target: str, format_: Format) -> int:
     payloads = watched(StreamReader(file.file).payloads(), "unpacking", file.size)
-    first = next(payloads)
-    second = next(payloads, None)
-    if second is None:  # as if it were no frame
-        data = format_.write(npser.loads(first))
+    first = list(islice(payloads, 2))
+    if len(first) == 1:  # as if it were no frame
+        data = format_.write(npser.loads(first[0]))
         write_bytes(target, data)
         return len(data)
-    rows = map(_rows_of, chain((first, second), payloads))
+    rows = map(_rows_of, chain(first, payloads))
     if format_.pieces is None:
         data = format_.write([row for part in rows for row in part])
         write_bytes(target, data)
@@ -142,10 +141,15 @@ def _unpack_frames(file: Source, target: str, format_: Format) -> int:
     return written
 
 
+def _of_frames(source: str, file: Source) -> bool:
+    """Whether a file is one of frames, of which an empty one has none; nothing on standard input is no file."""
+    return file.starts_with(MARKER) or (source != STANDARD and not file.size)
+
+
 def values_of(source: str) -> Iterator[Any]:
     """The value of an npser file, or those of its frames, one at a time."""
     with opened(source) as file:
-        if file.starts_with(MARKER):
+        if _of_frames(source, file):
             yield from StreamReader(file.file)
         else:
             yield npser.loads(file.read())

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol
 
 from npser.cli.batches import Batch, Source, batches
-from npser.cli.cells import COLUMN_RULES, Cell, Types, as_numbers, cell_text, text
+from npser.cli.cells import COLUMN_RULES, Cell, Types, as_numbers, cell_kind, cell_text, text
 from npser.cli.progress import watched
 from npser.cli.refusal import ConvertError
 
@@ -229,7 +229,7 @@ def _row_lines(header: list[object], rows: Iterator[list[object]], start: int) -
         cells = [text for text in map(cell_text, row) if text is not None]
         if len(cells) != len(row):
             name, cell = next(pair for pair in zip(header, row, strict=True) if cell_text(pair[1]) is None)
-            raise ConvertError(f"$[{i}][{name!r}] is {type(cell).__name__}, which no CSV cell holds")
+            raise ConvertError(f"$[{i}][{name!r}] is {cell_kind(cell)}, which no CSV cell holds")
         yield _line(cells)
 
 

@@ -36,6 +36,10 @@ __all__ = [
 ]
 
 
+NO_FRAMES = "an empty file: one of no frames, and so of no values"
+"""What is said of one; nothing on standard input is no file, and damaged."""
+
+
 class Sizes(StrEnum):
     """How bytes are written."""
 
@@ -58,7 +62,11 @@ def map_bytes(name: str) -> Any:
 
 def open_report(name: str) -> Report:
     """The report of a file, or of standard input for '-'."""
-    return npser.inspect(map_bytes(name))
+    data = map_bytes(name)
+    report = npser.inspect(data)
+    if name != STANDARD and not len(data):
+        report.error, report.note = None, NO_FRAMES
+    return report
 
 
 def as_json(report: Report) -> str:
@@ -120,6 +128,8 @@ def verdict(name: str) -> tuple[bool, str]:
     data = map_bytes(name)
     frames = 0
     try:
+        if name != STANDARD and not len(data):
+            return True, f"{name}: ok, {NO_FRAMES}"
         if data[: len(MARKER)] == MARKER:
             with npser.open_reader(name) if name != STANDARD else npser.StreamReader(io.BytesIO(data)) as reader:
                 for _ in reader:
