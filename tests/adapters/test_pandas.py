@@ -196,9 +196,11 @@ def test_a_frequency_in_another_zone(freq: str, periods: int) -> None:
     assert same(index, npser.loads(npser.dumps(index)))
 
 
-@pytest.mark.skipif(PANDAS_3, reason="which gives the frequency up")
 def test_a_frequency_from_between_two_zones_is_refused() -> None:
     index = pd.date_range("2020-03-01", periods=9, freq="MS", tz="Asia/Tokyo").tz_convert("America/New_York")
+    if index.freq is None:  # pandas 3 gives it up itself
+        assert same(index, npser.loads(npser.dumps(index)))
+        return
     with pytest.raises(npser.EncodeError, match="MonthBegin"):
         npser.dumps(index)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 from typing import Any
 
 import numpy as np
@@ -271,3 +272,12 @@ def test_any_bytes_give_leaves_or_an_error() -> None:
             slots.close()
         except NpserError as error:
             assert error.pos is None or 0 <= error.pos <= len(data)
+
+
+@pytest.mark.parametrize("n", [9, 17, 49, 128, 129, 600])
+def test_signalling_nans_raise_no_warning(n: int) -> None:
+    """Not even where numpy was told to raise."""
+    values = [1.5] * n
+    values[n // 2] = struct.unpack("<d", (0x7FF0000000000001).to_bytes(8, "little"))[0]
+    with np.errstate(all="raise"):
+        check([], [values])

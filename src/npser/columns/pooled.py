@@ -332,8 +332,9 @@ def _put_decimals(pools: Pools, values: Sequence[float], raw: bytes) -> int | No
         digits = _digits_of(value, digits)
     while digits <= MAX_DIGITS:
         scale = SCALES[digits]
-        scaled = np.rint(array * scale)
-        alike = scaled / scale == array
+        with np.errstate(all="ignore"):  # a signalling NaN
+            scaled = np.rint(array * scale)
+            alike = scaled / scale == array
         at = int(alike.argmin())
         if alike[at]:
             return _put_scaled(pools, scaled.astype("<i8").tolist(), digits)
