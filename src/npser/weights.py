@@ -9,6 +9,7 @@ tests/test_weights.py compares them with what is really taken.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from npser.tags import Kind, Node
@@ -125,6 +126,7 @@ _FEW_KEYS = 5  # of a dict that is no larger for them
 _MANY_KEYS = 30  # from here on a dict has keys of its own
 
 
+@lru_cache(maxsize=256)
 def row_weight(keys: int) -> int:
     """A dict of so many keys that are names.
 
