@@ -56,6 +56,29 @@ def test_prices(n: int) -> None:
     assert data[:2] == bytes([Kind.DECIMAL, 1])
 
 
+@pytest.mark.parametrize("exponent", [-2, 0, 3, -400])
+@pytest.mark.parametrize("different", [1, 2, 300, 2000])
+def test_decimals_that_come_back_are_one_object_each(exponent: int, different: int) -> None:
+    values = [Decimal(i * 7919 % different - different // 2).scaleb(exponent) for i in range(3000)]
+    values = [value if value else abs(value) for value in values]
+    data = check(numbers.write_decimals, READERS, values, parts)
+    made = numbers.read_decimals(Cursor(memoryview(data), 1), 3000)
+    assert len(set(map(id, made))) == (len(set(values)) if different <= 300 else 3000)
+
+
+def test_equal_decimals_with_other_exponents_stay_apart() -> None:
+    values = [Decimal("1.0"), Decimal("1.00"), Decimal(1), Decimal("0.10"), Decimal("1E-1")] * 500
+    check(numbers.write_decimals, READERS, values, parts)
+
+
+def test_a_long_coefficient_among_many_is_refused() -> None:
+    sink = Sink()
+    sink.u8(1)
+    numbers.write_ints(sink, numbers.np.zeros(2000, "<i8"))
+    write_any_ints(sink, [1, 1 << 1025] * 1000)
+    refused(numbers.read_decimals, bytes(sink.out), 2000, "bits")
+
+
 @pytest.mark.parametrize(
     "texts",
     [

@@ -66,6 +66,15 @@ def test_dates_at_the_ends() -> None:
     check(temporal.write_dates, READERS, [dt.date.min, dt.date.max, dt.date(1970, 1, 1), dt.date(1969, 12, 31)], str)
 
 
+@pytest.mark.parametrize("last", [1, 731_000, dt.date.max.toordinal()])
+@pytest.mark.parametrize("span", [1, 30, 500])
+def test_dates_that_come_back_are_one_object_a_day(last: int, span: int) -> None:
+    days = [dt.date.fromordinal(max(1, last - i * 7 % span)) for i in range(1000)]
+    data = check(temporal.write_dates, READERS, days, str)
+    made = temporal.read_dates(Cursor(memoryview(data), 1), 1000)
+    assert len(set(map(id, made))) == len(set(days))
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_naive_datetimes(n: int) -> None:
     moments = [dt.datetime(1969, 12, 31, 23, 59, 59, 999_999) + dt.timedelta(microseconds=i**5) for i in range(n)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import decimal
 from fractions import Fraction
+from itertools import repeat
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from npser.errors import EncodeError
 from npser.tags import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from npser.blocks.cursor import Cursor
     from npser.blocks.sink import Sink
@@ -47,6 +48,10 @@ TEXT_FORM, INTEGER_FORM = 0, 1
 
 MAX_DIGITS = 308
 """Decimals with more digits are stored as text: an integer takes quadratic time to change base."""
+
+SAMPLED = 1024
+REPEATED = 2
+"""Decimals of one exponent are made once each where among the first ones fewer than one in so many is new."""
 
 MAX_COEFFICIENT_BITS = 1024  # 10**308 has 1024
 
@@ -163,7 +168,18 @@ def _read_decimal_texts(cursor: Cursor, n: int) -> list[decimal.Decimal]:
 def _read_decimal_integers(cursor: Cursor, n: int) -> list[decimal.Decimal]:
     exponents = read_int_list(cursor, n)
     coefficients = read_any_ints(cursor, n)
-    if n and max(map(int.bit_length, coefficients)) > MAX_COEFFICIENT_BITS:
+    sample = coefficients[:SAMPLED]
+    if not sample or len(set(sample)) * REPEATED > len(sample) or exponents.count(exponents[0]) < n:
+        return _make_decimals(cursor, coefficients, exponents)
+    distinct = set(coefficients)
+    made = dict(zip(distinct, _make_decimals(cursor, distinct, repeat(exponents[0])), strict=True))
+    return list(map(made.__getitem__, coefficients))
+
+
+def _make_decimals(
+    cursor: Cursor, coefficients: Collection[int], exponents: Iterable[int]
+) -> list[decimal.Decimal]:
+    if max(map(int.bit_length, coefficients), default=0) > MAX_COEFFICIENT_BITS:
         raise cursor.fail(f"a coefficient of more than {MAX_COEFFICIENT_BITS} bits is stored as text")
     context = exact_context()
     try:
