@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import pickle
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -69,7 +70,7 @@ def traced(call: Callable[[], Any]) -> tuple[int, int]:
 
 
 def measure_case(value: Any) -> dict[str, dict[str, float]]:
-    """Both directions: the peak, what it may be, and whether it is."""
+    """Both directions: the peak, what it may be, and whether it is; and what the value that pickle gives back holds."""
     import npser
 
     payload = npser.dumps(value)
@@ -79,7 +80,10 @@ def measure_case(value: Any) -> dict[str, dict[str, float]]:
     npser.loads(payload)
     peak, held = traced(lambda: npser.loads(payload))
     allowed = DECODE_LIMIT * held
-    return {"decode": {"peak": peak, "of": held, "allowed": allowed, "kept": peak <= allowed}, "encode": encode}
+    pickled = pickle.dumps(value, 5)
+    _, pickles = traced(lambda: pickle.loads(pickled))
+    decode = {"peak": peak, "of": held, "allowed": allowed, "kept": peak <= allowed, "pickles": pickles}
+    return {"decode": decode, "encode": encode}
 
 
 def where(call: Callable[[], Any], lines: int = 6) -> list[str]:

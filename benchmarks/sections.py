@@ -35,17 +35,18 @@ def _megabytes(nbytes: float) -> str:
 def memory(found: dict[str, Any]) -> str:
     """The peaks beside what they may be.
 
-    >>> part = {"peak": 15_000_000, "of": 10_000_000, "allowed": 14_000_000, "kept": False}
+    >>> part = {"peak": 15_000_000, "of": 10_000_000, "allowed": 14_000_000, "kept": False, "pickles": 20_000_000}
     >>> print(memory({"numbers": {"decode": part}}))
-    | value | direction | finished value, payload | peak | peak ÷ it | allowed |  |
-    | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-    | numbers | decode | 10.00 MB | 15.00 MB | 1.50 | 14.00 MB | MISS |
+    | value | direction | finished value, payload | ÷ pickle's value | peak | peak ÷ it | allowed |  |
+    | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+    | numbers | decode | 10.00 MB | 0.50 | 15.00 MB | 1.50 | 14.00 MB | MISS |
     """
     rows = [
         [
             case,
             direction,
             _megabytes(part["of"]),
+            ratio(part["of"] / part["pickles"]) if "pickles" in part else "–",
             _megabytes(part["peak"]),
             ratio(part["peak"] / part["of"]),
             _megabytes(part["allowed"]),
@@ -54,23 +55,27 @@ def memory(found: dict[str, Any]) -> str:
         for case, directions in found.items()
         for direction, part in directions.items()
     ]
-    return markdown(("value", "direction", "finished value, payload", "peak", "peak ÷ it", "allowed", ""), rows)
+    head = ("value", "direction", "finished value, payload", "÷ pickle's value", "peak", "peak ÷ it", "allowed", "")
+    return markdown(head, rows)
 
 
 def _memory_headline(found: dict[str, Any]) -> str:
     parts = [(f"{direction} {case}", part) for case, both in found.items() for direction, part in both.items()]
     over = [f"{name} {part['peak'] / part['of']:.2f}" for name, part in parts if not part["kept"]]
     verdict = "MISS" if over else "pass"
+    smaller = [(case, both["decode"]) for case, both in found.items() if "pickles" in both["decode"]]
+    shares = ", ".join(f"{case} {ratio(part['of'] / part['pickles'])}" for case, part in smaller)
     return (
         f"{verdict}: peak memory at most 1.4 times the finished value to decode, 2.5 times the payload and 16 MB to "
-        f"encode ({', '.join(over) or f'{len(parts)} of {len(parts)}'})"
+        f"encode ({', '.join(over) or f'{len(parts)} of {len(parts)}'}); the finished value over pickle's: {shares}"
     )
 
 
 def _memory_body(found: dict[str, Any]) -> str:
     return (
         "Bytes that Python and numpy hold at the peak (tracemalloc), beside the finished value when decoding (at most "
-        "1.4 times that), and the payload when encoding (at most 2.5 times that, and 16 MB; it is counted itself).\n\n"
+        "1.4 times that), and the payload when encoding (at most 2.5 times that, and 16 MB; it is counted itself). "
+        "What pickle gives back has an object for each cell; npser's values share equal strings and small ints.\n\n"
         + memory(found)
     )
 

@@ -15,7 +15,7 @@ from time import perf_counter_ns
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.blocks import ints
+from npser.blocks import ints, shared_ints
 from npser.blocks.choose.ints import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
@@ -240,6 +240,25 @@ def sweep_none() -> None:
         print(f"{one:12}" + "".join(f"{cell / present.size:8.2f}" for cell in row))
 
 
+def sweep_shared() -> None:
+    """Ints that are made, or taken out of the table: MIN_TAKEN, MIN_LOOKED_AT and END of `shared_ints`; MIN_RAMP."""
+    ends = (300, 1000, 4000, 10_000, 40_000)
+    print(f"\n{'below':>12}" + "".join(f"{end:16}" for end in ends) + f"{'ramp':>16}")
+    for n in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 65536):
+        row = []
+        for end in ends:
+            values = RNG.integers(0, end, n).astype("<i4")
+            shared_ints._table.cache_clear()
+            shared_ints.END = max(end, 10_240)
+            for least in (1 << 62, 0):
+                shared_ints.MIN_TAKEN = least
+                row.append(best(partial(shared_ints.to_list, values, (0, end - 1))))
+        for least in (1 << 62, 0):
+            shared_ints.MIN_RAMP = least
+            row.append(best(partial(shared_ints.ramp_list, 0, 1, min(n, 10_000))))
+        print(f"{n:12}" + "".join(f"{cell / n:8.2f}" for cell in row))
+
+
 SWEEPS = (
     sweep_frames,
     sweep_bases,
@@ -252,6 +271,7 @@ SWEEPS = (
     sweep_chosen,
     sweep_proofs,
     sweep_none,
+    sweep_shared,
 )
 
 

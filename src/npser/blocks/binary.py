@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_list, read_ints
 from npser.blocks.sink import Sink
+from npser.blocks.stretches import STRETCH, Stretches
 from npser.tags import BytesCode, IntCode
 from npser.weights import TEXT_ITEM
 
@@ -28,6 +29,7 @@ __all__ = [
     "READERS",
     "lengths_of",
     "look_up",
+    "look_up_cells",
     "objects",
     "pick",
     "read_bytes",
@@ -122,14 +124,24 @@ def look_up(cursor: Cursor, distinct: list[T], codes: NDArray[np.integer[Any]]) 
     """
     if codes.size == 0:
         return []
-    unsigned = codes.view("<u8") if codes.itemsize == 8 else codes
-    if int(unsigned.max()) >= len(distinct):  # as unsigned, a negative code is a huge one
-        raise cursor.fail(f"a code is outside 0..{len(distinct) - 1}")
-    table = objects(distinct)
+    table = _table_of(cursor, distinct, codes)
     items = pick(table, codes[:CHUNK_CODES])
     for at in range(CHUNK_CODES, codes.size, CHUNK_CODES):
         items += pick(table, codes[at : at + CHUNK_CODES])
     return items
+
+
+def look_up_cells(cursor: Cursor, distinct: list[Any], codes: NDArray[np.integer[Any]]) -> Stretches:
+    """The same as cells that can be iterated once, of n > 0 codes."""
+    table = _table_of(cursor, distinct, codes)
+    return Stretches(pick(table, codes[at : at + STRETCH]) for at in range(0, codes.size, STRETCH))
+
+
+def _table_of(cursor: Cursor, distinct: list[Any], codes: NDArray[np.integer[Any]]) -> NDArray[np.object_]:
+    unsigned = codes.view("<u8") if codes.itemsize == 8 else codes
+    if int(unsigned.max()) >= len(distinct):  # as unsigned, a negative code is a huge one
+        raise cursor.fail(f"a code is outside 0..{len(distinct) - 1}")
+    return objects(distinct)
 
 
 def objects(items: Sequence[T]) -> NDArray[np.object_]:

@@ -9,7 +9,8 @@ Readers take the depth of nesting, as all of their table do, and have no use for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 from struct import Struct
 from typing import Final, TypeAlias
 
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from npser.blocks.cursor import Cursor
 from npser.blocks.packing import CHUNK, HALF, PLAIN, WORD, Scratch, pack_bits, unpack_bits
+from npser.blocks.shared_ints import ramp_list, to_list
 from npser.blocks.sink import Sink
+from npser.blocks.stretches import STRETCH, Stretches
 from npser.blocks.varint import CHUNK_ITEMS, decode_varints, encode_varints, unzigzag, zigzag
 from npser.errors import DecodeError
 from npser.tags import IntCode
@@ -32,10 +35,10 @@ __all__ = [
     "read_const",
     "read_const_list",
     "read_frame",
+    "read_frame_cells",
     "read_frame_list",
     "read_varint",
     "read_varint_list",
-    "to_list",
     "write_affine",
     "write_const",
     "write_frame",
@@ -68,12 +71,6 @@ def _signed(value: int) -> int:
     return ((value + (1 << 63)) & 0xFFFF_FFFF_FFFF_FFFF) - (1 << 63)
 
 
-def to_list(values: NDArray[np.integer]) -> list[int]:
-    """(n,) -> list of n ints; numpy's stubs do not know that it is one."""
-    items: list[int] = values.tolist()
-    return items
-
-
 # AFFINE: svarint base | svarint step
 
 
@@ -99,7 +96,7 @@ def read_affine_list(cursor: Cursor, n: int, depth: int) -> list[int]:
     if not step:
         return [base] * n
     if MIN <= base + step * (n - 1) <= MAX:  # the last value does not wrap, so none does
-        return list(range(base, base + step * n, step))
+        return ramp_list(base, step, n)
     return to_list(_ramp(base, step, n))
 
 
@@ -253,7 +250,22 @@ def read_frame_list(cursor: Cursor, n: int, depth: int) -> list[int]:
         return _tiny_frame(cursor, base, width, packed, n)
     if width == 8 and not base:
         return packed.tolist()
-    return to_list(_compact(_offsets(cursor, packed, n, width), base, width))
+    bounds = base, base + (1 << width) - 1
+    return to_list(_compact(_offsets(cursor, packed, n, width), base, width), bounds)
+
+
+def read_frame_cells(cursor: Cursor, n: int) -> Iterable[int]:
+    """-> n ints that can be iterated once."""
+    base, width, packed = _frame(cursor, n)
+    return Stretches(_frame_lists(cursor, base, width, packed, n)) if width else repeat(base, n)
+
+
+def _frame_lists(cursor: Cursor, base: int, width: int, packed: memoryview, n: int) -> Iterator[list[int]]:
+    bounds = base, base + (1 << width) - 1
+    for at in range(0, n, STRETCH):
+        count, start = min(STRETCH, n - at), at * width >> 3
+        part = packed[start : start + ((count * width + 7) >> 3)]
+        yield to_list(_compact(_offsets(cursor, part, count, width), base, width), bounds)
 
 
 def read_compact_frame(cursor: Cursor, n: int, depth: int) -> NDArray[np.int32] | I64:

@@ -24,16 +24,18 @@ from npser.blocks.flat_ints import (
     read_const,
     read_const_list,
     read_frame,
+    read_frame_cells,
     read_frame_list,
     read_varint,
     read_varint_list,
-    to_list,
     write_affine,
     write_const,
     write_frame,
     write_varint,
 )
+from npser.blocks.shared_ints import ramp_cells, to_list
 from npser.blocks.sink import Sink
+from npser.blocks.stretches import LONG
 from npser.errors import DecodeError
 from npser.tags import IntCode
 
@@ -104,7 +106,7 @@ def read_compact_ints(cursor: Cursor, n: int) -> NDArray[np.int32] | I64:
 
 
 def read_int_cells(cursor: Cursor, n: int) -> Iterable[int]:
-    """A block of n integers -> something that can be iterated once: a range or a repetition where it stores one.
+    """A block of n integers -> something that can be iterated once: a range, a repetition or stretches where it can be.
 
     >>> read_int_cells(Cursor(memoryview(bytes([IntCode.AFFINE, 0, 4]))), 3)
     range(0, 6, 2)
@@ -121,8 +123,11 @@ def read_int_cells(cursor: Cursor, n: int) -> Iterable[int]:
         base, step = cursor.svarint(), cursor.svarint()
         if step and -(1 << 63) <= base + step * (n - 1) < 1 << 63:  # the last value does not wrap, so none does
             cursor.expand(n)
-            return range(base, base + n * step, step)
+            return ramp_cells(base, step, n)
         cursor.pos = start
+    if code == IntCode.FRAME and n >= LONG:
+        cursor.u8()
+        return read_frame_cells(cursor, n)
     return read_int_list(cursor, n)
 
 
@@ -267,7 +272,8 @@ def read_dict_list(cursor: Cursor, n: int, depth: int) -> list[int]:
     """-> list of n ints, equal ones the same object."""
     distinct = _read_list(cursor, cursor.uvarint(), depth + 1)
     objects = np.array(distinct, object)
-    return to_list(objects.take(_codes(cursor, n, depth, objects.size)))
+    items: list[int] = objects.take(_codes(cursor, n, depth, objects.size)).tolist()
+    return items
 
 
 # PATCHED: uvarint k | int(k) positions | int(k) values | int(n) base

@@ -11,7 +11,7 @@ No numpy string type is used: those drop trailing NULs, and take four bytes a ch
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice, repeat
 from typing import Final
@@ -19,10 +19,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.blocks.binary import FEW, lengths_of, look_up, objects, pick, read_codes, read_few_lengths, total_length
+from npser.blocks.binary import (
+    FEW,
+    lengths_of,
+    look_up,
+    look_up_cells,
+    objects,
+    pick,
+    read_codes,
+    read_few_lengths,
+    total_length,
+)
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_cells, read_ints
 from npser.blocks.sink import Sink
+from npser.blocks.stretches import LONG, Stretches, evenly
 from npser.errors import DecodeError
 from npser.tags import TextCode
 from npser.weights import TEXT_ITEM
@@ -34,6 +45,7 @@ __all__ = [
     "begin_split",
     "read_few",
     "read_text",
+    "read_text_cells",
     "write_dict",
     "write_lengths",
     "write_radix",
@@ -191,6 +203,19 @@ def read_text(cursor: Cursor, n: int) -> list[str]:
     return _read(cursor, n, 1)
 
 
+def read_text_cells(cursor: Cursor, n: int) -> Iterable[str]:
+    r"""A block of n strings -> n str that can be iterated once; raises what `read_text` raises.
+
+    >>> read_text_cells(Cursor(memoryview(bytes([TextCode.SPLIT, 0, 3]) + b"a\0b")), 2)
+    ['a', 'b']
+    """
+    read = _CELL_READERS.get(cursor.buf[cursor.pos]) if cursor.left and n >= LONG else None
+    if read is None:
+        return read_text(cursor, n)
+    cursor.u8()
+    return read(cursor, n)
+
+
 def read_few(buf: bytes | memoryview, pos: int, n: int) -> tuple[list[str], int]:
     """The same for a few strings, and the position behind them; a wrong block is any exception, or a wrong number."""
     code = buf[pos]
@@ -274,33 +299,57 @@ def _read_lengths(cursor: Cursor, n: int, depth: int, errors: str = "strict") ->
 
 
 def _read_dict(cursor: Cursor, n: int, depth: int) -> list[str]:
+    distinct = _read_distinct(cursor, n, depth)
+    return distinct * n if len(distinct) == 1 else look_up(cursor, distinct, read_codes(cursor, n))
+
+
+def _read_dict_cells(cursor: Cursor, n: int) -> Iterable[str]:
+    distinct = _read_distinct(cursor, n, 1)
+    return repeat(distinct[0], n) if len(distinct) == 1 else look_up_cells(cursor, distinct, read_codes(cursor, n))
+
+
+def _read_distinct(cursor: Cursor, n: int, depth: int) -> list[str]:
+    """The distinct strings; if it is one for all, as in the commonest dictionary, the codes, too, which are all 0."""
     distinct = _read(cursor, cursor.uvarint(), depth + 1)
-    if len(distinct) == 1:  # one text for all: the commonest dictionary needs no look-up
+    if len(distinct) == 1:
         codes = read_int_cells(cursor, n)
         if any(islice(codes, 1) if type(codes) is repeat else codes):
             raise cursor.fail("a code that is not below 1")
-        return distinct * n
-    return look_up(cursor, distinct, read_codes(cursor, n))
+    return distinct
 
 
 def _read_radix(cursor: Cursor, n: int, depth: int) -> list[str]:
+    lists = _radix_lists(n, *_read_words(cursor, n, depth))
+    items = next(lists, [])
+    for part in lists:
+        items += part
+    return items
+
+
+def _read_radix_cells(cursor: Cursor, n: int) -> Iterable[str]:
+    return Stretches(evenly(_radix_lists(n, *_read_words(cursor, n, 1))))
+
+
+def _read_words(cursor: Cursor, n: int, depth: int) -> tuple[list[str], NDArray[np.uint16]]:
+    """The distinct strings, and words of digits to the base of how many they are."""
     base = cursor.uvarint()
     if not 2 <= base <= MAX_BASE:
         raise cursor.fail(f"{base} distinct strings have no digits")
     distinct = _read(cursor, base, depth + 1)
     digits = DIGITS[base]
     count = -(-n // digits)
-    words = np.frombuffer(cursor.take(count * WORD.itemsize), WORD)
-    if not n:
-        return []
-    if int(words.max()) >= base**digits or int(words[-1]) >= base ** (n - (count - 1) * digits):
+    words: NDArray[np.uint16] = np.frombuffer(cursor.take(count * WORD.itemsize), WORD)
+    if n and (int(words.max()) >= base**digits or int(words[-1]) >= base ** (n - (count - 1) * digits)):
         raise cursor.fail(f"a word that does not hold digits to the base {base}")
-    table = objects(distinct)
-    items: list[str] = pick(table, _codes(words[:CHUNK_WORDS], base, digits))
-    for at in range(CHUNK_WORDS, count, CHUNK_WORDS):
-        items += pick(table, _codes(words[at : at + CHUNK_WORDS], base, digits))
-    del items[n:]
-    return items
+    return distinct, words
+
+
+def _radix_lists(n: int, distinct: list[str], words: NDArray[np.uint16]) -> Iterator[list[str]]:
+    table, base, digits = objects(distinct), len(distinct), DIGITS[len(distinct)]
+    for at in range(0, words.size, CHUNK_WORDS):
+        items = pick(table, _codes(words[at : at + CHUNK_WORDS], base, digits))
+        del items[n - at * digits :]
+        yield items
 
 
 def _codes(words: NDArray[np.uint16], base: int, digits: int) -> NDArray[np.intp]:
@@ -393,4 +442,9 @@ READERS: Final[dict[int, Reader]] = {
     TextCode.DICT: _read_dict,
     TextCode.RADIX: _read_radix,
     TextCode.STEM: _read_stem,
+}
+
+_CELL_READERS: Final[dict[int, Callable[[Cursor, int], Iterable[str]]]] = {
+    TextCode.DICT: _read_dict_cells,
+    TextCode.RADIX: _read_radix_cells,
 }

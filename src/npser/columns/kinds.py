@@ -14,7 +14,7 @@ import ipaddress
 import pathlib
 import types
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import compress, count, repeat
 from operator import is_, is_not
@@ -22,16 +22,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from npser.blocks import ints
 from npser.blocks.binary import read_bytes
 from npser.blocks.bits import read_bit_list, read_bits
 from npser.blocks.choose import write_bits, write_floats, write_ints, write_tight_ints
 from npser.blocks.floats import read_float_list, read_floats
-from npser.blocks.ints import read_compact_ints, read_int_list, read_ints
-from npser.blocks.text import read_text
+from npser.blocks.ints import read_compact_ints, read_int_cells, read_int_list, read_ints
+from npser.blocks.shared_ints import to_list, to_objects
+from npser.blocks.stretches import LONG, STRETCH, Stretches
+from npser.blocks.text import read_text, read_text_cells
 from npser.columns import arrays, names, npscalars, numbers, proofs, scalars, temporal
 from npser.columns.bigints import read_bigints
-from npser.columns.weighed import Reads, draw_and_read, weighed
+from npser.columns.weighed import Reads, weighed
 from npser.errors import EncodeError
 from npser.tags import Kind
 from npser.weights import ARRAY_ITEM, KINDS
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from npser.blocks.sink import Sink
 
 __all__ = [
+    "BODY_CELLS",
     "DENSE_READERS",
     "LEAF_TYPES",
     "NUMBER_READERS",
@@ -50,7 +52,6 @@ __all__ = [
     "WRITERS",
     "number_column",
     "read_column",
-    "read_int_cells",
     "write_array_column",
     "write_column",
 ]
@@ -261,13 +262,33 @@ def _write_part(sink: Sink, part: list[Any], there: NDArray[np.bool_]) -> None:
 
 
 def _read_nullable(cursor: Cursor, n: int) -> list[Any]:
+    present, dense = _read_dense(cursor, n)
+    return _spread(dense, present) if isinstance(dense, np.ndarray) else _with_nones(dense, present)
+
+
+def _read_dense(cursor: Cursor, n: int) -> tuple[NDArray[np.bool_], NDArray[Any] | list[Any]]:
+    """Which values are there, and those that are: numbers as an array."""
     present = read_bits(cursor, n)
     count = int(np.count_nonzero(present))
     kind = cursor.u8()
-    if kind in DENSE_READERS:
-        return _spread(DENSE_READERS[kind](cursor, count), present)
-    absent: list[int] = np.flatnonzero(~present).tolist()
-    return _with_nones(_read_plain(cursor, kind, count), absent, present)
+    dense = DENSE_READERS.get(kind)
+    return present, _read_plain(cursor, kind, count) if dense is None else dense(cursor, count)
+
+
+def _read_nullable_cells(cursor: Cursor, n: int) -> Iterable[Any]:
+    if n < LONG:
+        return _read_nullable(cursor, n)
+    present, dense = _read_dense(cursor, n)
+    return Stretches(_spread_lists(dense, present)) if isinstance(dense, np.ndarray) else _with_nones(dense, present)
+
+
+def _spread_lists(dense: NDArray[Any], present: NDArray[np.bool_]) -> Iterator[list[Any]]:
+    at = 0
+    for start in range(0, present.size, STRETCH):
+        there = present[start : start + STRETCH]
+        stop = at + int(np.count_nonzero(there))
+        yield _spread(dense[at:stop], there)
+        at = stop
 
 
 def _spread(dense: NDArray[Any], present: NDArray[np.bool_]) -> list[Any]:
@@ -276,20 +297,21 @@ def _spread(dense: NDArray[Any], present: NDArray[np.bool_]) -> list[Any]:
     out: list[Any]
     if (n - dense.size) * FEW_ABSENT_NUMBERS > n:
         objects = np.empty(n, object)  # born as n times None
-        objects[present] = dense
+        objects[present] = to_objects(dense)
         out = objects.tolist()
     else:
         spread = np.zeros(n, dense.dtype)
         spread[present] = dense
-        out = spread.tolist()
+        out = to_list(spread)
         for index in np.flatnonzero(~present).tolist():
             out[index] = None
     return out
 
 
-def _with_nones(dense: list[Any], absent: list[int], present: NDArray[np.bool_]) -> list[Any]:
+def _with_nones(dense: list[Any], present: NDArray[np.bool_]) -> list[Any]:
     """The dense values, with None at the absent places."""
     n = present.size
+    absent: list[int] = np.flatnonzero(~present).tolist()
     if len(absent) * FEW_ABSENT > n:
         spread = np.empty(n, object)  # born as n times None
         spread[present] = np.fromiter(dense, object, len(dense))
@@ -379,8 +401,10 @@ _LIST_READERS: Final[dict[int, Reader]] = {
 READERS: Final[dict[int, Reader]] = weighed(_LIST_READERS, KINDS)
 """Kind byte -> the reader of the body; total over the kinds of leaves that have one."""
 
-read_int_cells: Final = draw_and_read(ints.read_int_cells, KINDS[Kind.INT])
-"""A column of ints as what can be iterated once."""
+BODY_CELLS: Final[dict[int, Reads]] = weighed(
+    {Kind.INT: read_int_cells, Kind.TEXT: read_text_cells, Kind.NULLABLE: _read_nullable_cells}, KINDS
+)
+"""Kind byte -> the reader that gives what can be iterated once, and need not be a list."""
 
 DENSE_READERS: Final[dict[int, Reads]] = weighed({Kind.INT: read_compact_ints, Kind.FLOAT: read_floats}, KINDS)
 """Kind byte -> the reader that gives an array to be spread among None: of int32, int64 or float64."""

@@ -15,7 +15,7 @@ from npser.blocks.cursor import Cursor
 from npser.blocks.ints import read_int_list
 from npser.columns.arrays import read_array_views, read_arrays
 from npser.columns.bodies import ARRAY, FIRST_BODY
-from npser.columns.kinds import NUMBER_READERS, READERS, read_int_cells
+from npser.columns.kinds import BODY_CELLS, NUMBER_READERS, READERS
 from npser.columns.pools import TEXT, U8
 from npser.columns.unpooled import CELL_READERS, FIRST_POOLED, PoolReader, count_copies
 from npser.tags import Kind
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from npser.errors import DecodeError
 
-__all__ = ["CELLS", "LISTS", "SlotReader", "as_numbers"]
+__all__ = ["CELLS", "LISTS", "SlotDrawer", "SlotReader", "as_numbers"]
 
 COPIES, TEXT_KIND = int(Kind.POOL_COPIES), int(Kind.POOL_TEXT)
 
@@ -213,6 +213,17 @@ class SlotReader(PoolReader):
         self.cursor.close()
 
 
+class SlotDrawer(SlotReader):
+    """Reads columns for what they draw from the budget, and keeps none that would only be zipped with others."""
+
+    __slots__ = ()
+
+    def cells(self, n: int) -> Iterable[Any]:
+        """No values, instead of the next column as n of them."""
+        super().cells(n)
+        return ()
+
+
 ReadSlot = Callable[[SlotReader, int], Any]
 
 
@@ -260,7 +271,7 @@ LISTS: Final[list[ReadSlot]] = [
 """By kind: the function of (slots, n) that gives the next column of that kind as a list."""
 
 CELLS: Final[list[ReadSlot]] = [
-    _from_body(read_int_cells) if kind == FIRST_BODY else CELL_READERS.get(kind, LISTS[kind]) for kind in range(256)
+    _from_body(BODY_CELLS[kind]) if kind in BODY_CELLS else CELL_READERS.get(kind, LISTS[kind]) for kind in range(256)
 ]
 """The same as something that can be iterated once."""
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Singles", "open_slots", "read_body", "read_leaves", "single_texts"]
 
 
-def open_slots(cursor: Cursor, singles: int, columns: int) -> tuple[bytes, tuple[Any, ...], SlotReader]:
+def open_slots(
+    cursor: Cursor, singles: int, columns: int, reader: type[SlotReader] = SlotReader
+) -> tuple[bytes, tuple[Any, ...], SlotReader]:
     """Begin to read the slots of a payload.
 
     Parameters
@@ -38,6 +40,8 @@ def open_slots(cursor: Cursor, singles: int, columns: int) -> tuple[bytes, tuple
         Stands behind the shape; afterwards at the end of the payload.
     singles, columns : int
         How many slots of each sort the shape has.
+    reader : type
+        Of what reads the columns.
 
     Returns
     -------
@@ -50,7 +54,7 @@ def open_slots(cursor: Cursor, singles: int, columns: int) -> tuple[bytes, tuple
     pools = read_pools(cursor)
     spans = read_directory(cursor, kinds)
     texts = single_kinds.count(TEXT_KIND)
-    return single_kinds, numbers, SlotReader(cursor, pools, texts, kinds[singles:], spans)
+    return single_kinds, numbers, reader(cursor, pools, texts, kinds[singles:], spans)
 
 
 _NONES, _FALSES, _TRUES = map(repeat, (None, False, True))

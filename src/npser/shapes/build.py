@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.columns.singles import COMMON
+from npser.columns.slotreader import SlotDrawer
 from npser.columns.slots import Singles, open_slots, read_leaves
 from npser.errors import DecodeError, LimitError
 from npser.shapes.built import Built, keep_states
@@ -84,6 +85,10 @@ HOT_AFTER = 64
 """Meetings after which a shape is compiled. It pays back up to three times as many meetings later, and mostly
 after half as many, so that no payload can make reading cost much more than twice as much;
 benchmarks/thresholds_shapes.py::sweep_hot."""
+
+HOT_BYTES = 1 << 20
+"""Payloads of more bytes are read by the loops, whose calls no longer count beside their columns, and which take long
+columns a stretch at a time."""
 
 MAX_READERS = 8
 """Functions a shape may have, one for each way in which its single leaves are None, numbers, texts."""
@@ -164,7 +169,7 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
         error.path = error.path or "$"
         raise
     if policy.numbers == "list" and policy.tables == "rows":
-        reader = find_reader(program, kinds)
+        reader = find_reader(program, kinds) if cursor.end <= HOT_BYTES else None
         if reader is not None or program.outline is not None:
             budget = cursor.budget
             try:
@@ -179,7 +184,7 @@ def build_value(program: Program, cursor: Cursor, policy: Policy) -> Any:
 
 def draw_all(program: Program, cursor: Cursor, policy: Policy) -> None:
     """Draw what building a value draws, from a cursor behind the shape, and build nothing."""
-    kinds, numbers, slots = open_slots(cursor, program.singles, program.columns)
+    kinds, numbers, slots = open_slots(cursor, program.singles, program.columns, SlotDrawer)
     b = Builder(Singles(kinds, read_leaves(kinds, numbers, slots), slots), slots, slots.cursor, policy, program)
     deque(_opened(program, b), maxlen=0)
 

@@ -170,7 +170,7 @@ def build_one(keys: tuple[str, ...]) -> Callable[[Sequence[Any]], dict[str, Any]
     return bind(_maker(one_template(len(keys)))(), keys)
 
 
-def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]]:
+def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Iterable[Any]]], list[dict[str, Any]]]:
     """A function from one column a key to the dicts of these keys.
 
     >>> build_rows(("id", "name"))([[1, 2], ["a", "b"]])
@@ -185,7 +185,7 @@ def build_rows(keys: tuple[str, ...]) -> Callable[[Sequence[Sequence[Any]]], lis
     return bind(_maker(rows_template(len(keys)))(), keys)
 
 
-def _rows_by_loop(keys: tuple[str, ...], columns: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+def _rows_by_loop(keys: tuple[str, ...], columns: Sequence[Iterable[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
 

@@ -10,10 +10,11 @@ and emptied when it is full, as that of shapes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from npser.blocks.cursor import Cursor
+from npser.blocks.stretches import LONG, side_by_side
 from npser.shapes.generated import build_one, build_rows
 
 __all__ = ["KEY_SETS", "KeySet", "KeySets", "write_key_set"]
@@ -57,7 +58,7 @@ class KeySet:
         self.leaves = bytes(self.size)
         self._meetings = 0
         self.build_one: Callable[[Sequence[Any]], dict[str, Any]] | None = None if keys else _build_empty
-        self._build_rows: Callable[[Sequence[Sequence[Any]]], list[dict[str, Any]]] | None = None
+        self._build_rows: Callable[[Sequence[Iterable[Any]]], list[dict[str, Any]]] | None = None
 
     def one(self, values: Sequence[Any]) -> dict[str, Any]:
         """The dict of one value a key."""
@@ -75,7 +76,12 @@ class KeySet:
             if n < GENERATED_ROWS and self._meetings < GENERATED_AFTER:
                 return [dict(zip(self.keys, row, strict=True)) for row in zip(*columns, strict=True)]
             self._build_rows = build_rows(self.keys)
-        return self._build_rows(columns)
+        if n < LONG:
+            return self._build_rows(columns)
+        rows: list[dict[str, Any]] = []
+        for part in side_by_side(columns, n):
+            rows += self._build_rows(part)
+        return rows
 
 
 def _build_empty(_values: Sequence[Any]) -> dict[str, Any]:

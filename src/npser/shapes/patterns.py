@@ -112,12 +112,15 @@ def cut_patterns(
         yield cells
 
 
-def spread(b: Builder, columns: Sequence[Any], rows: VariedRows, patterns: Sequence[Pattern]) -> list[Any]:
+def spread(
+    b: Builder, columns: Sequence[Any], rows: VariedRows, patterns: Sequence[Pattern], weight: int
+) -> list[Any]:
     """Columns pattern by pattern -> columns with a cell a row, MISSING where the row does not have the key.
 
-    What is missing was not stored, so it is drawn from the budget.
+    What is missing was not stored, so it is drawn from the budget, but for what rows of this weight have drawn already.
     """
     codes = np.array(rows.codes, "<i8")
+    b.cursor.expand(max(0, sum([len(codes) - len(column) for column in columns]) - len(codes) * weight))
     order = np.argsort(codes, kind="stable")  # the rows pattern by pattern
     codes_in_order = codes[order]
     those_with: list[list[int]] = [[] for _ in columns]
@@ -132,7 +135,6 @@ def spread(b: Builder, columns: Sequence[Any], rows: VariedRows, patterns: Seque
         has[those] = False
         missing = len(codes) - len(column)
         if missing or type(column) is list:
-            b.cursor.expand(missing)
             cells = np.full(len(codes), MISSING, object)
             items = column if type(column) is list else column.tolist()
             cells[places] = np.fromiter(items, object, len(items))

@@ -197,7 +197,7 @@ class VariedRecords(Node):
         """Set the attributes that each object has."""
         rows, cls, objects = frame
         if wants_columns(self, b):
-            return dict(zip(self.keys, spread(b, columns, rows, self.patterns), strict=True))
+            return dict(zip(self.keys, spread(b, columns, rows, self.patterns, self.weight), strict=True))
         members: list[list[Any]] = [[] for _ in self.patterns]
         for thing, code in zip(objects, rows.codes, strict=True):
             members[code].append(thing)

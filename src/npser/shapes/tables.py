@@ -160,7 +160,7 @@ class VariedTables(Node):
         """Make the rows of each pattern; each row is the next one of its pattern."""
         rows, allocated = frame
         if wants_columns(self, b):
-            return dict(zip(self.keys, spread(b, columns, rows, self.patterns), strict=True))
+            return dict(zip(self.keys, spread(b, columns, rows, self.patterns, self.weight), strict=True))
         parts: dict[int, Iterator[dict[str, Any]]] = {}
         for code, cells in enumerate(cut_patterns(columns, rows, self.patterns)):
             count = rows.counts[code]
