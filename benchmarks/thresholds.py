@@ -19,7 +19,7 @@ from npser.blocks import ints, shared_ints
 from npser.blocks.choose.ints import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
-from npser.columns import kinds, scalars
+from npser.columns import absent, kinds, scalars
 
 SIZES = (17, 64, 256, 1024, 4096, 16384, 65536, 262144)
 I64 = NDArray[np.int64]
@@ -235,8 +235,8 @@ def sweep_none() -> None:
         dense = below(20, int(present.sum())).astype("<i4")
         row = []
         for few in (0, 1 << 20):
-            kinds.FEW_ABSENT_NUMBERS = few
-            row.append(best(partial(kinds._spread, dense, present)))
+            absent.FEW_ABSENT_NUMBERS = few
+            row.append(best(partial(absent.spread, dense, present)))
         print(f"{one:12}" + "".join(f"{cell / present.size:8.2f}" for cell in row))
 
 

@@ -4,8 +4,7 @@ Strategy: one decode for the whole block, and one C call that cuts it. `str.spli
 contains costs 15-40 ns an item, lengths are a slice an item (80 ns); so lengths are only for text that uses up all 32
 separators, or that holds lone surrogates: WTF8 admits those, as three bytes each. Everything else is strict UTF-8, so a
 string has one spelling. Lengths count code points. Joining and encoding at once what fits a few megabytes costs least.
-Few distinct strings are codes: of up to 40 strings three or more fit sixteen bits, which is less than a bit width could
-do for most counts, and one division of a whole array gets each of them out again.
+Few distinct strings are codes; `radix` has the shortest of those.
 No numpy string type is used: those drop trailing NULs, and take four bytes a character of the longest item.
 """
 
@@ -24,14 +23,13 @@ from npser.blocks.binary import (
     lengths_of,
     look_up,
     look_up_cells,
-    objects,
-    pick,
     read_codes,
     read_few_lengths,
     total_length,
 )
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_cells, read_ints
+from npser.blocks.radix import DIGITS, look_up_digits, read_base, read_words, write_radix
 from npser.blocks.sink import Sink
 from npser.blocks.stretches import LONG, Stretches, evenly
 from npser.errors import DecodeError
@@ -70,23 +68,6 @@ NUMPY_MIN_BYTES = 1024
 LONG_ITEMS = 600
 """Bytes an item, on average, from which finding the separators one by one pays a call for each;
 benchmarks/thresholds_text_floats.py::sweep_long_text."""
-
-WORD: Final = np.dtype("<u2")
-WORDS = 1 << 16  # values that a word has
-CHUNK_WORDS = 1 << 13  # turned into strings at a time
-
-
-def _digits(base: int) -> int:
-    digits = 1
-    while base ** (digits + 1) <= WORDS:
-        digits += 1
-    return digits
-
-
-MAX_BASE = 256
-DIGITS: Final = (0, 0, *map(_digits, range(2, MAX_BASE + 1)))
-"""By the number of distinct strings, how many codes a word of RADIX holds."""
-
 
 def write_split(sink: Sink, values: list[str], separator: str) -> bool:
     r"""n >= 1 strings joined by `separator`; False, and nothing written, if one of them contains it.
@@ -163,30 +144,6 @@ def write_dict(
     sink.uvarint(len(distinct))
     write_text(sink, distinct)
     write_ints(sink, codes)
-
-
-def write_radix(sink: Sink, distinct: list[str], codes: NDArray[np.uint8], write_text: WriteText) -> None:
-    r"""n strings as 2 to 256 distinct ones and (n,) codes below that, several to a word of sixteen bits.
-
-    >>> sink = Sink()
-    >>> write_radix(sink, ["no", "yes", "?"], np.array([0, 2, 1], "<u1"), lambda sink, values: None)
-    >>> sink.out.hex(" ")  # 0 + 2 * 3 + 1 * 9
-    '04 03 0f 00'
-    """
-    base = len(distinct)
-    digits = DIGITS[base]
-    sink.u8(TextCode.RADIX)
-    sink.uvarint(base)
-    write_text(sink, distinct)
-    lacking = -codes.size % digits
-    if lacking:
-        codes = np.concatenate((codes, np.zeros(lacking, codes.dtype)))
-    places = codes.reshape(-1, digits)
-    words = places[:, -1].astype(WORD)
-    for place in range(digits - 2, -1, -1):
-        words *= np.uint16(base)
-        words += places[:, place]
-    sink.out += words.data.cast("B") if words.size else b""
 
 
 def read_text(cursor: Cursor, n: int) -> list[str]:
@@ -319,7 +276,7 @@ def _read_distinct(cursor: Cursor, n: int, depth: int) -> list[str]:
 
 
 def _read_radix(cursor: Cursor, n: int, depth: int) -> list[str]:
-    lists = _radix_lists(n, *_read_words(cursor, n, depth))
+    lists = _digit_lists(cursor, n, depth)
     items = next(lists, [])
     for part in lists:
         items += part
@@ -327,41 +284,13 @@ def _read_radix(cursor: Cursor, n: int, depth: int) -> list[str]:
 
 
 def _read_radix_cells(cursor: Cursor, n: int) -> Iterable[str]:
-    return Stretches(evenly(_radix_lists(n, *_read_words(cursor, n, 1))))
+    return Stretches(evenly(_digit_lists(cursor, n, 1)))
 
 
-def _read_words(cursor: Cursor, n: int, depth: int) -> tuple[list[str], NDArray[np.uint16]]:
-    """The distinct strings, and words of digits to the base of how many they are."""
-    base = cursor.uvarint()
-    if not 2 <= base <= MAX_BASE:
-        raise cursor.fail(f"{base} distinct strings have no digits")
+def _digit_lists(cursor: Cursor, n: int, depth: int) -> Iterator[list[str]]:
+    base = read_base(cursor)
     distinct = _read(cursor, base, depth + 1)
-    digits = DIGITS[base]
-    count = -(-n // digits)
-    words: NDArray[np.uint16] = np.frombuffer(cursor.take(count * WORD.itemsize), WORD)
-    if n and (int(words.max()) >= base**digits or int(words[-1]) >= base ** (n - (count - 1) * digits)):
-        raise cursor.fail(f"a word that does not hold digits to the base {base}")
-    return distinct, words
-
-
-def _radix_lists(n: int, distinct: list[str], words: NDArray[np.uint16]) -> Iterator[list[str]]:
-    table, base, digits = objects(distinct), len(distinct), DIGITS[len(distinct)]
-    for at in range(0, words.size, CHUNK_WORDS):
-        items = pick(table, _codes(words[at : at + CHUNK_WORDS], base, digits))
-        del items[n - at * digits :]
-        yield items
-
-
-def _codes(words: NDArray[np.uint16], base: int, digits: int) -> NDArray[np.intp]:
-    """(m,) words -> (m * digits,) codes."""
-    codes = np.empty((words.size, digits), np.intp)
-    divisor = np.uint16(base)
-    for place in range(digits - 1):
-        rest = words // divisor
-        np.subtract(words, rest * divisor, out=codes[:, place])  # a remainder costs five times as much
-        words = rest
-    codes[:, -1] = words
-    return codes.reshape(-1)
+    return look_up_digits(n, distinct, read_words(cursor, n, base))
 
 
 def _uvarint(value: int) -> bytearray:

@@ -14,7 +14,7 @@ import ipaddress
 import pathlib
 import types
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import compress, count, repeat
 from operator import is_, is_not
@@ -27,10 +27,10 @@ from npser.blocks.bits import read_bit_list, read_bits
 from npser.blocks.choose import write_bits, write_floats, write_ints, write_tight_ints
 from npser.blocks.floats import read_float_list, read_floats
 from npser.blocks.ints import read_compact_ints, read_int_cells, read_int_list, read_ints
-from npser.blocks.shared_ints import to_list, to_objects
-from npser.blocks.stretches import LONG, STRETCH, Stretches
+from npser.blocks.stretches import LONG, Stretches
 from npser.blocks.text import read_text, read_text_cells
 from npser.columns import arrays, names, npscalars, numbers, proofs, scalars, temporal
+from npser.columns.absent import spread, spread_lists, with_nones
 from npser.columns.bigints import read_bigints
 from npser.columns.weighed import Reads, weighed
 from npser.errors import EncodeError
@@ -55,12 +55,6 @@ __all__ = [
     "write_array_column",
     "write_column",
 ]
-
-FEW_ABSENT = 8
-"""Where fewer than one item in so many is absent, slices between those are faster than an array of objects."""
-
-FEW_ABSENT_NUMBERS = 20
-"""The same for numbers, which are spread as such if few are absent, and made objects all at once."""
 
 FEW_OTHERS = 16
 """Where fewer than one item in so many is of another kind, slices between those are faster than a look at each;
@@ -263,7 +257,7 @@ def _write_part(sink: Sink, part: list[Any], there: NDArray[np.bool_]) -> None:
 
 def _read_nullable(cursor: Cursor, n: int) -> list[Any]:
     present, dense = _read_dense(cursor, n)
-    return _spread(dense, present) if isinstance(dense, np.ndarray) else _with_nones(dense, present)
+    return spread(dense, present) if isinstance(dense, np.ndarray) else with_nones(dense, present)
 
 
 def _read_dense(cursor: Cursor, n: int) -> tuple[NDArray[np.bool_], NDArray[Any] | list[Any]]:
@@ -279,51 +273,7 @@ def _read_nullable_cells(cursor: Cursor, n: int) -> Iterable[Any]:
     if n < LONG:
         return _read_nullable(cursor, n)
     present, dense = _read_dense(cursor, n)
-    return Stretches(_spread_lists(dense, present)) if isinstance(dense, np.ndarray) else _with_nones(dense, present)
-
-
-def _spread_lists(dense: NDArray[Any], present: NDArray[np.bool_]) -> Iterator[list[Any]]:
-    at = 0
-    for start in range(0, present.size, STRETCH):
-        there = present[start : start + STRETCH]
-        stop = at + int(np.count_nonzero(there))
-        yield _spread(dense[at:stop], there)
-        at = stop
-
-
-def _spread(dense: NDArray[Any], present: NDArray[np.bool_]) -> list[Any]:
-    """The dense numbers, with None at the absent places."""
-    n = present.size
-    out: list[Any]
-    if (n - dense.size) * FEW_ABSENT_NUMBERS > n:
-        objects = np.empty(n, object)  # born as n times None
-        objects[present] = to_objects(dense)
-        out = objects.tolist()
-    else:
-        spread = np.zeros(n, dense.dtype)
-        spread[present] = dense
-        out = to_list(spread)
-        for index in np.flatnonzero(~present).tolist():
-            out[index] = None
-    return out
-
-
-def _with_nones(dense: list[Any], present: NDArray[np.bool_]) -> list[Any]:
-    """The dense values, with None at the absent places."""
-    n = present.size
-    absent: list[int] = np.flatnonzero(~present).tolist()
-    if len(absent) * FEW_ABSENT > n:
-        spread = np.empty(n, object)  # born as n times None
-        spread[present] = np.fromiter(dense, object, len(dense))
-        return spread.tolist()
-    out: list[Any] = []
-    start = 0
-    for before, index in enumerate(absent):
-        stop = index - before
-        out += dense[start:stop]
-        out.append(None)
-        start = stop
-    return out + dense[start:]
+    return Stretches(spread_lists(dense, present)) if isinstance(dense, np.ndarray) else with_nones(dense, present)
 
 
 def _read_mixed(cursor: Cursor, n: int) -> list[Any]:
