@@ -19,7 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.thresholds import I64, RNG, run
-from npser.blocks import filling, flat_ints, ints, packing, pages
+from npser.blocks import filling, flat_ints, ints, packing, pages, scratch
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 
@@ -54,7 +54,7 @@ def _filled(data: memoryview, make: Callable[[], I64]) -> I64:
 
 
 def sweep_chunks() -> None:
-    """Values unpacked at a time, for 3 million of each width: packing.CHUNK_GROUPS."""
+    """Values unpacked at a time, for 3 million of each width: scratch.CHUNK_GROUPS."""
     print(f"\n{'values':>8}" + "".join(f"{f'{width} bits':>18}" for width in WIDTHS) + "   fresh, again")
     blocks = {}
     for width in WIDTHS:
@@ -63,9 +63,9 @@ def sweep_chunks() -> None:
         blocks[width] = memoryview(bytes(sink.out))
     there = np.empty(N, "<i8")
     for bits in range(13, 19):
-        packing.CHUNK_GROUPS = (1 << bits) // packing.GROUP
-        packing.CHUNK = flat_ints.CHUNK = filling.CHUNK = 1 << bits  # type: ignore[misc]
-        packing.Scratch._spare.clear()
+        packing.CHUNK_GROUPS = (1 << bits) // scratch.GROUP  # type: ignore[misc]
+        scratch.CHUNK = packing.CHUNK = flat_ints.CHUNK = filling.CHUNK = 1 << bits  # type: ignore[misc]
+        scratch.Scratch._spare.clear()
         row = []
         for block in blocks.values():
             row.append(best(partial(_filled, block, partial(pages.empty, N, "<i8")), give_back))
