@@ -19,6 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.thresholds import I64, RNG, run
+from npser.adapters.arrow_rows import CHUNK, Pairs, Rows
 from npser.blocks import filling, flat_ints, ints, packing, pages, scratch
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
@@ -91,5 +92,21 @@ def sweep_pages() -> None:
         print(f"{half / 2:8}" + "".join(f"{cell:9.3f}" for cell in cells))
 
 
+def _taken(table: Rows | Pairs, codes: I64, out: I64, size: int) -> None:
+    for at in range(0, codes.size, CHUNK):
+        table.take(codes[at : at + CHUNK], out[at * size : (at + CHUNK) * size])
+
+
+def sweep_rows() -> None:
+    """336,776 rows by codes, one and two at a time, the table made anew: arrow_rows.FAST, MAX_PAIRS, WORTH_PAIRS."""
+    print(f"\n{'bytes':>8}{'distinct':>10}{'pairs kB':>10}{'rows':>9}{'pairs':>9}")
+    n = N // 9
+    for size, distinct in [*((size, 40) for size in range(1, 33)), *((3, d) for d in (3, 20, 80, 105, 150, 200))]:
+        rows, codes = RNG.integers(0, 256, (distinct, size), "u1"), RNG.integers(0, distinct, n, "<i4")
+        out = np.empty(n * size, "u1")
+        one, two = (best(lambda: _taken(made(rows), codes, out, size), gc.collect) for made in (Rows, Pairs))  # noqa: B023
+        print(f"{size:8}{distinct:10}{2 * size * distinct**2 / 1024:10.1f}{one:9.2f}{two:9.2f}")
+
+
 if __name__ == "__main__":
-    run((sweep_chunks, sweep_pages), sys.argv[1:])
+    run((sweep_chunks, sweep_pages, sweep_rows), sys.argv[1:])

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npser.adapters.arrow_rows import CHUNK, table_of
 from npser.adapters.rooms import Room
 
 __all__ = ["Strings", "bounds_of", "distinct_strings", "taken"]
-
-CHUNK = 1 << 14
-"""Strings made at a time."""
 
 Array = np.ndarray[Any, Any]
 
@@ -92,11 +90,8 @@ def _length_of_all(strings: Strings) -> int:
 
 def _even(strings: Strings, size: int, codes: Array, room: Room) -> tuple[Array, Array]:
     """Offsets and bytes of strings that are all of one length."""
-    n = codes.size
-    rows, data = np.ascontiguousarray(strings.data).view(f"V{size}"), room.take(n, f"V{size}")
-    places = np.empty(min(n, CHUNK), np.intp)
-    for at in range(0, n, CHUNK):  # what numpy makes of codes in between stays in the cache
-        part = places[: min(CHUNK, n - at)]
-        part[:] = codes[at : at + CHUNK]
-        rows.take(part, out=data[at : at + CHUNK], mode="clip")  # else numpy fills a copy first
-    return room.ramp(n + 1, size), data.view("u1")
+    n, table = codes.size, table_of(strings.data.reshape(-1, size), codes.size)
+    data = room.take(n * size, "u1")
+    for at in range(0, n, CHUNK):
+        table.take(codes[at : at + CHUNK], data[at * size : (at + CHUNK) * size])
+    return room.ramp(n + 1, size), data
