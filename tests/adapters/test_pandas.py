@@ -121,6 +121,22 @@ def test_columns_by_strings(dtype: Any, labels: list[Any]) -> None:
     assert same(frame.iloc[:, []], adapter.read_columns(data, []))
 
 
+def test_columns_out_of_damaged_bytes() -> None:
+    rng = random.Random(1)
+    rows = 2000
+    frame = pd.DataFrame({"x": [1.5] * rows, "s": ["a", "b"] * (rows // 2), "t": [f"k{i % 600}" for i in range(rows)]}).convert_dtypes()
+    data = npser.dumps(frame)
+    for _ in range(2000):
+        damaged = bytearray(data)
+        damaged[rng.randrange(min(600, len(data)))] = rng.choice([0, 1, 127, 128, 255, rng.randrange(256)])
+        try:
+            adapter.read_columns(bytes(damaged), ["s"])
+        except npser.NpserError:
+            pass
+        except KeyError as error:
+            assert "no column 's'" in str(error)
+
+
 def test_a_column_that_is_not_there() -> None:
     with pytest.raises(KeyError, match="no column"):
         adapter.read_columns(npser.dumps(pd.DataFrame({"a": [1]})), ["a", "b"])

@@ -6,7 +6,8 @@ Of strings, as most are, they are strings of Python, and an index is made of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,30 +17,46 @@ from npser.adapters.pandas_frame import assembled, other_column
 from npser.adapters.pandas_index import build_index
 from npser.adapters.pandas_labels import places_of, plain_labels, with_labels
 from npser.adapters.rooms import Room
+from npser.errors import DecodeError, NpserError
 
 __all__ = ["pick_columns"]
 
 
 def pick_columns(view: Any, names: Iterable[Any]) -> Any:
     """Some columns of a frame, out of a view of it: the others are not decoded."""
-    columns, chosen = _chosen(view["columns"].value(), names)
-    index = build_index(view["index"].value())
-    places, room = view["places"], Room()
-    arrays = [_picked(view, block, row, room) for block, row in places[chosen].tolist()]
-    return assembled(arrays, index, columns)
+    with _damage_is_a_decode_error():
+        state, room = view["columns"].value(), Room()
+        labels, index_of = _labels(state)
+    chosen = [at for name in names for at in places_of(labels, name)]
+    with _damage_is_a_decode_error():
+        index = build_index(view["index"].value())
+        arrays = [_picked(view, block, row, room) for block, row in view["places"][chosen].tolist()]
+        return assembled(arrays, index, index_of(chosen))
 
 
-def _chosen(state: dict[str, Any], names: Iterable[Any]) -> tuple[Any, list[int]]:
-    """An index of the labels that are wanted, and where they are."""
+@contextmanager
+def _damage_is_a_decode_error() -> Iterator[None]:
+    """As `loads` has it, for which what builds an object may raise anything."""
+    try:
+        yield
+    except (NpserError, MemoryError):
+        raise
+    except Exception as error:
+        raise DecodeError(f"the parts of a DataFrame do not fit each other: {error!r}") from error
+
+
+def _labels(state: dict[str, Any]) -> tuple[list[Any], Callable[[list[int]], Any]]:
+    """All labels, and what makes an index of some of them."""
     items = plain_labels(state["values"]) if "values" in state else None
     if items is None:
         labels = build_index(state)
-        listed = labels.tolist()
-        chosen = [at for name in names for at in places_of(listed, name)]
-        return labels.take(chosen), chosen
-    chosen = [at for name in names for at in places_of(items, name)]
-    wanted = with_labels(state["values"], [items[at] for at in chosen])
-    return build_index({"values": wanted, "name": state["name"]}), chosen
+        return labels.tolist(), labels.take
+
+    def index_of(chosen: list[int]) -> Any:
+        wanted = with_labels(state["values"], [items[at] for at in chosen])
+        return build_index({"values": wanted, "name": state["name"]})
+
+    return items, index_of
 
 
 def _picked(view: Any, block: int, row: int, room: Room) -> Any:
