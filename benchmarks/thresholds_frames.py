@@ -19,7 +19,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.thresholds import I64, RNG, run
-from npser.blocks import filling, flat_ints, ints, packing, pages
+from npser.adapters.arrow_rows import CHUNK, Pairs, Rows
+from npser.blocks import filling, flat_ints, ints, packing, pages, scratch
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
 
@@ -54,7 +55,7 @@ def _filled(data: memoryview, make: Callable[[], I64]) -> I64:
 
 
 def sweep_chunks() -> None:
-    """Values unpacked at a time, for 3 million of each width: packing.CHUNK_GROUPS."""
+    """Values unpacked at a time, for 3 million of each width: scratch.CHUNK_GROUPS."""
     print(f"\n{'values':>8}" + "".join(f"{f'{width} bits':>18}" for width in WIDTHS) + "   fresh, again")
     blocks = {}
     for width in WIDTHS:
@@ -63,9 +64,9 @@ def sweep_chunks() -> None:
         blocks[width] = memoryview(bytes(sink.out))
     there = np.empty(N, "<i8")
     for bits in range(13, 19):
-        packing.CHUNK_GROUPS = (1 << bits) // packing.GROUP
-        packing.CHUNK = flat_ints.CHUNK = filling.CHUNK = 1 << bits  # type: ignore[misc]
-        packing.Scratch._spare.clear()
+        packing.CHUNK_GROUPS = (1 << bits) // scratch.GROUP  # type: ignore[misc]
+        scratch.CHUNK = packing.CHUNK = flat_ints.CHUNK = filling.CHUNK = 1 << bits  # type: ignore[misc]
+        scratch.Scratch._spare.clear()
         row = []
         for block in blocks.values():
             row.append(best(partial(_filled, block, partial(pages.empty, N, "<i8")), give_back))
@@ -91,5 +92,21 @@ def sweep_pages() -> None:
         print(f"{half / 2:8}" + "".join(f"{cell:9.3f}" for cell in cells))
 
 
+def _taken(table: Rows | Pairs, codes: I64, out: I64, size: int) -> None:
+    for at in range(0, codes.size, CHUNK):
+        table.take(codes[at : at + CHUNK], out[at * size : (at + CHUNK) * size])
+
+
+def sweep_rows() -> None:
+    """336,776 rows by codes, one and two at a time, the table made anew: arrow_rows.FAST, MAX_PAIRS, WORTH_PAIRS."""
+    print(f"\n{'bytes':>8}{'distinct':>10}{'pairs kB':>10}{'rows':>9}{'pairs':>9}")
+    n = N // 9
+    for size, distinct in [*((size, 40) for size in range(1, 33)), *((3, d) for d in (3, 20, 80, 105, 150, 200))]:
+        rows, codes = RNG.integers(0, 256, (distinct, size), "u1"), RNG.integers(0, distinct, n, "<i4")
+        out = np.empty(n * size, "u1")
+        one, two = (best(lambda: _taken(made(rows), codes, out, size), gc.collect) for made in (Rows, Pairs))  # noqa: B023
+        print(f"{size:8}{distinct:10}{2 * size * distinct**2 / 1024:10.1f}{one:9.2f}{two:9.2f}")
+
+
 if __name__ == "__main__":
-    run((sweep_chunks, sweep_pages), sys.argv[1:])
+    run((sweep_chunks, sweep_pages, sweep_rows), sys.argv[1:])

@@ -212,6 +212,16 @@ def test_text_is_stored_as_codes() -> None:
     assert len(npser.dumps(table)) < N
 
 
+@pytest.mark.parametrize("make", ["{:05}", "{}", "é{:05}", ""], ids=["even", "uneven", "of two bytes", "empty"])
+@pytest.mark.parametrize("distinct", [3, 600])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_binary()])
+def test_text_that_repeats(make: str, distinct: int, kind: Any) -> None:
+    cells = [make.format(i * 97 % distinct) for i in range(N)]
+    for column in (cells, [None if i % 9 == 2 else cell for i, cell in enumerate(cells)]):
+        table = pa.table({"s": pa.array(column, pa.string()).cast(kind)})
+        assert same(table, npser.loads(npser.dumps(table)))
+
+
 # -------------------------------------------------------------------------------------------------------- hostile bytes
 
 
@@ -233,6 +243,7 @@ def one(array: Any, kind: Any = "int64", rows: int = 2) -> dict[str, Any]:
 
 
 INTS = {"type": "int64", "values": np.arange(2)}
+CODES = np.array([0, 1], "i4")
 
 
 @pytest.mark.parametrize(
@@ -246,6 +257,13 @@ INTS = {"type": "int64", "values": np.arange(2)}
         {"fields": [("a", ("list", 7), True, None)], "metadata": None, "rows": 1, "columns": (1, (INTS,))},
         one({"values": ["a"], "codes": np.array([0, 1], "i4")}, "string"), one({"values": [b"a"], "codes": np.array([0, 0], "i4")}, "string"),
         one({"values": ["a", "bb"], "codes": np.array([0, 2], "i4")}, "string"), one({"values": ["a"], "codes": np.array([-1, 2], "i4")}, "string"),
+        one({"values": {"bytes": np.full(2, 255, "u1"), "lengths": np.array([1, 1])}, "codes": CODES}, "string"),
+        one({"values": {"bytes": np.frombuffer(b"\xc3\xa9", "u1"), "lengths": np.array([1, 1])}, "codes": CODES}, "string"),
+        one({"values": {"bytes": np.zeros(2, "u1"), "lengths": np.array([1, 2])}, "codes": CODES}, "string"),
+        one({"values": {"bytes": np.zeros(2, "u1"), "lengths": np.array([3, -1])}, "codes": CODES}, "string"),
+        one({"values": {"bytes": np.zeros(2, "u1"), "lengths": np.array([2**62] * 4)}, "codes": CODES}, "binary"),
+        one({"values": {"bytes": np.zeros(2, "u1"), "lengths": np.array([2])}, "codes": CODES}, "binary"),
+        one({"values": {"bytes": [0], "lengths": np.array([1])}, "codes": CODES}, "string"), one({"values": {}, "codes": CODES}, "string"),
         one({"bytes": np.full(2, 255, "u1"), "lengths": np.array([1, 1])}, "string"), one({"bytes": np.zeros(2, "u1"), "lengths": np.array([1, 2])}, "string"),
         one({"bytes": np.zeros(2, "u1"), "lengths": np.array([2**62, 2**62])}, "binary"), one({"items": [1, 2]}, "string"),
         one({"codes": {"type": "int8", "values": np.array([0, 9], "i1")}, "dictionary": {"type": "string", "items": ["a"]}}, ("dictionary", "int8", "string", False)),

@@ -110,6 +110,33 @@ def test_labels_that_only_look_like_one(labels: list[Any], name: Any) -> None:
         adapter.read_columns(npser.dumps(pd.DataFrame([labels], columns=pd.Index(labels, dtype=object))), [name])
 
 
+@pytest.mark.parametrize("dtype", [object, "string[python]", "string[pyarrow]", None])
+@pytest.mark.parametrize("labels", [["a", "b", "köln"], ["a", None, "b"], ["x", "y"] * 4, ["a" * 9, *map(str, range(600))]])
+def test_columns_by_strings(dtype: Any, labels: list[Any]) -> None:
+    frame = pd.DataFrame([range(len(labels))], columns=pd.Index(labels, dtype=dtype, name="labels"))
+    data = npser.dumps(frame)
+    for label in {*labels[:3], *labels[-3:]} - {None}:
+        wanted = [at for at, other in enumerate(labels) if other == label]
+        assert same(frame.iloc[:, wanted], adapter.read_columns(data, [label]))
+    assert same(frame.iloc[:, []], adapter.read_columns(data, []))
+
+
+def test_columns_out_of_damaged_bytes() -> None:
+    rng = random.Random(1)
+    rows = 2000
+    frame = pd.DataFrame({"x": [1.5] * rows, "s": ["a", "b"] * (rows // 2), "t": [f"k{i % 600}" for i in range(rows)]}).convert_dtypes()
+    data = npser.dumps(frame)
+    for _ in range(2000):
+        damaged = bytearray(data)
+        damaged[rng.randrange(min(600, len(data)))] = rng.choice([0, 1, 127, 128, 255, rng.randrange(256)])
+        try:
+            adapter.read_columns(bytes(damaged), ["s"])
+        except npser.NpserError:
+            pass
+        except KeyError as error:
+            assert "no column 's'" in str(error)
+
+
 def test_a_column_that_is_not_there() -> None:
     with pytest.raises(KeyError, match="no column"):
         adapter.read_columns(npser.dumps(pd.DataFrame({"a": [1]})), ["a", "b"])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npser.blocks import packing
-from npser.blocks.packing import CHUNK_GROUPS, GROUP, HALF, PLAIN, WORD, unpack_bits
+from npser.blocks.packing import HALF, PLAIN, check_packed, unpack_bits, unpack_piece
+from npser.blocks.scratch import CHUNK, CHUNK_GROUPS, GROUP, WORD, Scratch
 from npser.errors import DecodeError, NpserError, TruncatedError
 
 EDGES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 1000)
@@ -50,6 +51,19 @@ def test_more_than_a_chunk(width, extra):
     data = pack_bits(values, width)
     assert len(data) == (n * width + 7) // 8
     assert unpack_bits(memoryview(data), n, width).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("width", range(1, 65))
+@pytest.mark.parametrize("n", [1, 63, CHUNK - 1, CHUNK, CHUNK + 1, CHUNK + 77, 2 * CHUNK])
+def test_piece_by_piece(width, n):
+    values = some(n, width)
+    data = memoryview(pack_bits(values, width))
+    check_packed(data, n, width)
+    scratch = Scratch.borrow()
+    for at in range(0, n, CHUNK):
+        piece = unpack_piece(data, at, min(CHUNK, n - at), width, scratch)
+        assert np.array_equal(piece, values[at : at + CHUNK])
+    scratch.give_back()
 
 
 @pytest.mark.parametrize("width", [1, 5, 8, 12, 24, 40, 57, 61, 64])

@@ -1,6 +1,6 @@
 """Strings and byte strings of Arrow <-> plain values.
 
-    coded   {"values": [each string once], "codes": int32, -1 where there is none}
+    coded   {"values": [each string once], or joined as below; "codes": int32, -1 where there is none}
     joined  {"bytes": uint8, all of the UTF-8; "lengths": int32 or int64 of each in bytes, -1 where there is none}
     listed  {"items": [strings and None]}, as `pandas_text` writes it
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from npser.adapters.arrow_taking import Strings, bounds_of, distinct_strings, taken
 from npser.adapters.rooms import Room
 
 __all__ = ["as_arrow", "codes_of", "from_arrow", "joined_bytes", "may_repeat"]
@@ -24,8 +25,8 @@ SAMPLE = 4096
 MIN_REPEATS = 4
 """How often a string comes on average, to be worth a code."""
 
-CHUNK = 1 << 14
-"""Strings made at a time."""
+LISTED = 512
+"""Distinct strings that are a list: so many lie in the pool of all texts. More are made into no strings of Python."""
 
 Array = np.ndarray[Any, Any]
 
@@ -44,8 +45,14 @@ def from_arrow(chunked: Any) -> dict[str, Any]:
         coded = coded.chunk(0) if hasattr(coded, "chunk") else coded
         if len(coded.dictionary) * MIN_REPEATS <= n:
             codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            return {"values": coded.dictionary.to_pylist(), "codes": codes.astype("<i4", copy=False)}
+            return {"values": _values(coded.dictionary), "codes": codes.astype("<i4", copy=False)}
     return _joined(chunked)
+
+
+def _values(distinct: Any) -> Any:
+    import pyarrow as pa
+
+    return distinct.to_pylist() if len(distinct) <= LISTED else _joined(pa.chunked_array([distinct]))
 
 
 def _joined(chunked: Any) -> dict[str, Any]:
@@ -67,63 +74,30 @@ def as_arrow(state: dict[str, Any], room: Room, kind: Any) -> Any:
     import pyarrow as pa
 
     if "codes" in state:
-        values, codes = state["values"], codes_of(state["codes"])
-        if type(values) is not list or not {str if kind == pa.large_string() else bytes}.issuperset(map(type, values)):
-            raise TypeError("values of another type")
-        if codes.size and int(codes.min()) < 0:
-            return pa.array(values, kind).take(_indices(codes))
-        return _taken(values, codes, room, kind)
+        return taken(_strings(state["values"], kind), codes_of(state["codes"]), room, kind)
     if "items" in state:
         return pa.array(state["items"], kind)
     data, lengths = joined_bytes(state), codes_of(state["lengths"])
     absent = lengths < 0
-    offsets = np.zeros(lengths.size + 1, "<i8")
-    np.cumsum(np.maximum(lengths, 0), out=offsets[1:])
-    if int(offsets[-1]) != data.size or offsets.min() < 0:
-        raise ValueError("lengths that do not add up to the bytes")
+    offsets = bounds_of(np.maximum(lengths, 0), data.size)
     valid = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
     made = pa.Array.from_buffers(kind, lengths.size, [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
     made.validate(full=True)
     return made
 
 
-def _indices(codes: Array) -> Any:
-    """Codes as an array of Arrow, in the same memory; a negative one is null."""
+def _strings(values: Any, kind: Any) -> Strings:
+    """Distinct strings."""
     import pyarrow as pa
 
-    codes = np.ascontiguousarray(codes, codes.dtype.newbyteorder("="))
-    valid = pa.py_buffer(np.packbits(codes >= 0, bitorder="little"))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(codes.dtype), codes.size, [valid, pa.py_buffer(codes)])
-
-
-def _taken(values: list[Any], codes: Array, room: Room, kind: Any) -> Any:
-    """Strings by codes, none of which is negative; where all are equally long, without a look at each."""
-    import pyarrow as pa
-
-    size, table = _equal(values) if kind == pa.large_string() else (0, b"")
-    n = codes.size
-    if not size:
-        return pa.array(values, kind).take(pa.array(codes))
-    if n and int(codes.max()) >= len(values):
-        raise ValueError("a code of a string that there is not")
-    data = room.take(n, f"V{size}")
-    distinct = np.frombuffer(table, f"V{size}")
-    places = np.empty(min(n, CHUNK), np.intp)
-    for at in range(0, n, CHUNK):  # what numpy makes of codes in between stays in the cache
-        part = places[: min(CHUNK, n - at)]
-        part[:] = codes[at : at + CHUNK]
-        distinct.take(part, out=data[at : at + CHUNK], mode="clip")
-    offsets = room.ramp(n + 1, size)
-    return pa.Array.from_buffers(kind, n, [None, pa.py_buffer(offsets), pa.py_buffer(data.view("u1"))])
-
-
-def _equal(values: list[Any]) -> tuple[int, bytes]:
-    """How long each of some ASCII strings is, and all of them; 0 where they are not of one length, or others."""
-    sizes = set(map(len, values))
-    if len(sizes) != 1:
-        return 0, b""
-    joined = "".join(values)
-    return (sizes.pop(), joined.encode()) if joined.isascii() else (0, b"")
+    text = kind == pa.large_string()
+    if type(values) is not dict:
+        return distinct_strings(values, str if text else bytes)
+    found = Strings(joined_bytes(values), codes_of(values["lengths"]))
+    if text and not found.data.tobytes().isascii():
+        found.as_arrow(kind)  # which looks at each
+    bounds_of(found.lengths, found.data.size)
+    return found
 
 
 def joined_bytes(state: dict[str, Any]) -> Array:

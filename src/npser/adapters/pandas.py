@@ -21,8 +21,9 @@ import pandas as pd
 
 from npser.adapters.pandas_attrs import about, finish
 from npser.adapters.pandas_columns import ARRAYS
-from npser.adapters.pandas_frame import build_frame, frame_state, pick_columns
+from npser.adapters.pandas_frame import build_frame, frame_state
 from npser.adapters.pandas_index import INDEXES, build_index, build_values, index_state, values_state
+from npser.adapters.pandas_pick import pick_columns
 from npser.adapters.pandas_rules import refuse
 from npser.adapters.pandas_scalars import SCALARS
 from npser.looking import view as _view

@@ -13,25 +13,22 @@ own in the payload, so that one column can be read without the others, and all o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from npser.adapters.folding import find, fold, unfold
+from npser.adapters.folding import fold, unfold
 from npser.adapters.pandas_attrs import about, finish
 from npser.adapters.pandas_index import build_index, build_values, index_state, values_state
-from npser.adapters.pandas_labels import places_of
+from npser.adapters.pandas_text import KINDS
 from npser.adapters.rooms import Room
 
-__all__ = ["build_frame", "frame_state", "pick_columns"]
+__all__ = ["assembled", "build_frame", "frame_state", "other_column"]
 
 BLOCKS = frozenset("biufcMm")
 """The kinds of numpy's dtypes whose columns lie together."""
-
-TEXTS = frozenset({"string", "object"})
-"""The kinds of columns that may be codes of strings."""
 
 Array = np.ndarray[Any, Any]
 
@@ -69,7 +66,7 @@ def _block(frame: Any, members: list[int]) -> Array:
 
 
 def _with_codes(others: list[Any]) -> dict[str, Any]:
-    states = [other if type(other) is dict and other["kind"] in TEXTS else {} for other in others]
+    states = [other if type(other) is dict and other["kind"] in KINDS else {} for other in others]
     rows = [at for at, state in enumerate(states) if "codes" in state]
     if len(rows) < 2:
         return {"others": fold(others)}
@@ -79,7 +76,7 @@ def _with_codes(others: list[Any]) -> dict[str, Any]:
     return {"others": fold(others), "codes": codes}
 
 
-def _other(state: Any, row: Any, room: Room) -> Any:
+def other_column(state: Any, row: Callable[[int], Any], room: Room) -> Any:
     """A column of its own; `row` gives a row of the codes."""
     if type(state) is dict and type(state.get("codes")) is int:
         state = {**state, "codes": row(state["codes"])}
@@ -97,12 +94,13 @@ def build_frame(state: Any) -> Any:
     if len(blocks) == 1 and np.array_equal(places, [(0, row) for row in range(len(blocks[0]))]):
         return finish(pd.DataFrame(blocks[0].T, index, columns, copy=False), state)
     room = Room()
-    others = [_other(other, lambda row: state["codes"][row], room) for other in unfold(state["others"])]
+    others = [other_column(other, lambda row: state["codes"][row], room) for other in unfold(state["others"])]
     found = [others[row] if block < 0 else blocks[block][row] for block, row in places.tolist()]
-    return finish(_assembled(found, index, columns), state)
+    return finish(assembled(found, index, columns), state)
 
 
-def _assembled(arrays: list[Any], index: Any, columns: Any) -> Any:
+def assembled(arrays: list[Any], index: Any, columns: Any) -> Any:
+    """A frame of columns, an index, and the labels of the columns."""
     if any(len(array) != len(index) for array in arrays):
         raise ValueError("a column that does not fit the labels")
     data = {at: _kept(array, index) for at, array in enumerate(arrays)}
@@ -114,27 +112,3 @@ def _assembled(arrays: list[Any], index: Any, columns: Any) -> Any:
 def _kept(array: Any, index: Any) -> Any:
     """As it is: pandas would make strings of objects that all are."""
     return pd.Series(array, index, dtype=object, copy=False) if array.dtype == object else array
-
-
-def pick_columns(view: Any, names: Iterable[Any]) -> Any:
-    """Some columns of a frame, out of a view of it: the others are not decoded."""
-    labels, index = build_index(view["columns"].value()), build_index(view["index"].value())
-    chosen = [at for name in names for at in places_of(labels.tolist(), name)]
-    places, room = view["places"], Room()
-    arrays = [_picked(view, block, row, room) for block, row in places[chosen].tolist()]
-    return _assembled(arrays, index, labels.take(chosen))
-
-
-def _picked(view: Any, block: int, row: int, room: Room) -> Any:
-    if block < 0:
-        rows, at = find(view["others"], row)
-        other = rows[at]
-        state = other if type(other) is np.ndarray else other.value()
-        return _other(state, lambda row: _row(view.state, "codes", row), room)
-    rows, at = find(view["blocks"], block)
-    return _row(rows, at, row)
-
-
-def _row(view: Any, key: Any, row: int) -> Any:
-    found = view.part(key, row)
-    return view[key][row] if found is None else found

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["places_of"]
+from npser.adapters.pandas_text import KINDS, as_objects
+
+__all__ = ["places_of", "plain_labels", "with_labels"]
 
 
 def places_of(labels: list[Any], name: Any) -> list[int]:
@@ -43,3 +45,16 @@ def _same(label: Any, name: Any) -> bool:
         parts = zip(map(_plain, label), map(_plain, name), strict=False)
         return len(label) == len(name) and all(left is right or _same(left, right) for left, right in parts)
     return bool(label == name) or (type(label) is float and label != label and name != name)
+
+
+def plain_labels(state: Any) -> list[str] | None:
+    """The strings of a column of distinct ones of which none is missing, without an array; None for any other."""
+    if type(state) is not dict or state["kind"] not in KINDS or "codes" in state:
+        return None
+    items: list[str] = as_objects(state, None).tolist()
+    return None if None in items else items
+
+
+def with_labels(state: dict[str, Any], items: list[str]) -> dict[str, Any]:
+    """The state of a column of the same kind."""
+    return {key: state[key] for key in ("kind", "storage", "missing", "nan") if key in state} | {"items": items}

@@ -15,11 +15,14 @@ from npser.adapters import arrow_text
 from npser.adapters.arrow_text import MIN_REPEATS, SAMPLE, codes_of, joined_bytes, may_repeat
 from npser.adapters.rooms import Room
 
-__all__ = ["build_objects", "build_strings", "chunked", "object_state", "strings_state"]
+__all__ = ["KINDS", "as_objects", "build_objects", "build_strings", "chunked", "object_state", "strings_state"]
 
 State = dict[str, Any]
 Array = np.ndarray[Any, Any]
 TYPES = {str, type(None)}
+
+KINDS = frozenset({"string", "object"})
+"""The kinds of columns that may be strings."""
 
 
 def from_objects(items: Array) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from npser.blocks import floats, ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.flat_ints import frame_bounds, frame_pieces
-from npser.blocks.packing import CHUNK
+from npser.blocks.scratch import CHUNK
 from npser.tags import FloatCode, IntCode
 
 __all__ = ["fill_floats", "fill_ints"]
@@ -25,6 +25,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Fill = Callable[[Cursor, Ints, int], None]
 Pieces = Iterator[NDArray[np.integer]]
+
+FEW = 1 << 14
+"""Of a piece so many are summed up, or looked up, at a time: in memory that is small enough to be there already."""
 
 LONG_RUN = 128
 """From this mean length on, an array is filled run by run."""
@@ -80,14 +83,15 @@ def _delta_pieces(cursor: Cursor, n: int, depth: int) -> Pieces:
         raise cursor.fail("differences of no items")
     last = np.array([cursor.svarint()], "<i8")
     yield last
-    sums = np.empty(min(n, CHUNK), "<i8")
+    sums = np.empty(min(n, FEW), "<i8")
     for piece in _pieces(cursor, n - 1, depth + 1):
-        part = sums[: piece.size]
-        part[:] = piece
-        part[:1] += last
-        np.cumsum(part, out=part)
-        last = part[-1:].copy()
-        yield part
+        for steps in _split(piece):
+            part = sums[: steps.size]
+            part[:] = steps
+            part[:1] += last
+            np.cumsum(part, out=part)
+            last = part[-1:].copy()
+            yield part
 
 
 _PIECES: Final[dict[int, Callable[[Cursor, int, int], Pieces]]] = {
@@ -146,14 +150,19 @@ def _fill_dict(cursor: Cursor, out: Ints, depth: int) -> None:
 
 
 def _look_up(cursor: Cursor, out: NDArray[Any], distinct: NDArray[Any], depth: int) -> None:
-    at, places = 0, np.empty(min(out.size, CHUNK), np.intp)
-    for codes in _pieces(cursor, out.size, depth):
-        if not 0 <= int(codes.min()) <= int(codes.max()) < distinct.size:
+    at, places = 0, np.empty(min(out.size, FEW), np.intp)
+    for piece in _pieces(cursor, out.size, depth):
+        if not 0 <= int(piece.min()) <= int(piece.max()) < distinct.size:
             raise cursor.fail(f"a code outside a dictionary of {distinct.size}")
-        part = places[: codes.size]
-        part[:] = codes
-        distinct.take(part, out=out[at : at + codes.size], mode="clip")  # else numpy fills a copy first
-        at += codes.size
+        for codes in _split(piece):
+            part = places[: codes.size]
+            part[:] = codes
+            distinct.take(part, out=out[at : at + codes.size], mode="clip")  # else numpy fills a copy first
+            at += codes.size
+
+
+def _split(piece: NDArray[Any]) -> Pieces:
+    return (piece[at : at + FEW] for at in range(0, piece.size, FEW))
 
 
 def _fill_patched(cursor: Cursor, out: Ints, depth: int) -> None:

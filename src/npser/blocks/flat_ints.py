@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.packing import CHUNK, HALF, PLAIN, WORD, Scratch, pack_bits, unpack_bits
+from npser.blocks.packing import HALF, PLAIN, check_packed, pack_bits, unpack_bits, unpack_piece
+from npser.blocks.scratch import CHUNK, WORD, Scratch
 from npser.blocks.shared_ints import ramp_list, to_list
 from npser.blocks.sink import Sink
 from npser.blocks.stretches import STRETCH, Stretches
@@ -172,10 +173,9 @@ def _offsets(
     n: int,
     width: int,
     narrow: np.dtype[np.unsignedinteger] = HALF,
-    scratch: Scratch | None = None,
 ) -> NDArray[np.unsignedinteger]:
     try:
-        return unpack_bits(packed, n, width, narrow, scratch)
+        return unpack_bits(packed, n, width, narrow)
     except DecodeError as error:
         error.pos = cursor.pos - 1
         raise
@@ -210,14 +210,17 @@ def frame_pieces(cursor: Cursor, n: int, depth: int) -> Iterator[NDArray[np.inte
     All must be taken before the cursor is used again.
     """
     base, width, packed = _frame(cursor, n)
+    try:
+        check_packed(packed, n, width)
+    except DecodeError as error:
+        error.pos = cursor.pos - 1
+        raise
     scratch = Scratch.borrow()
     try:
         for at in range(0, n, CHUNK):
             count = min(CHUNK, n - at)
             if width:
-                start = at * width >> 3
-                part = packed[start : start + ((count * width + 7) >> 3)]
-                yield _moved(_offsets(cursor, part, count, width, HALF, scratch), base, width, scratch)
+                yield _moved(unpack_piece(packed, at, count, width, scratch), base, width, scratch)
             else:
                 yield np.full(count, base, INT64)
     finally:

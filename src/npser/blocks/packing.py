@@ -14,16 +14,18 @@ Value i occupies the bits from i*width to (i+1)*width of the little-endian bit s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import gcd
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from npser.blocks.scratch import CHUNK, CHUNK_GROUPS, GROUP, WORD, Scratch
 from npser.errors import DecodeError, TruncatedError
 
-__all__ = ["CHUNK", "HALF", "MAX_PAIRED", "PLAIN", "WORD", "Scratch", "pack_bits", "unpack_bits"]
+__all__ = ["HALF", "MAX_PAIRED", "PLAIN", "check_packed", "pack_bits", "unpack_bits", "unpack_piece"]
 
 PLAIN: Final[dict[int, np.dtype[np.unsignedinteger]]] = {
     8: np.dtype("<u1"),
@@ -33,7 +35,6 @@ PLAIN: Final[dict[int, np.dtype[np.unsignedinteger]]] = {
 }
 """The widths that numpy reads as they are."""
 
-WORD: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u8")
 HALF: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u4")
 QUARTER: Final[np.dtype[np.unsignedinteger]] = np.dtype("<u2")
 MAX_HALF_BYTES = 4
@@ -41,11 +42,7 @@ MAX_PAIRED = 30
 """Bits of a value, two of which fit a word wherever they begin: 60 bits and the 4 before them within the byte."""
 MAX_FOURS = 14
 """Bits of a value, four of which fit a word in the same way."""
-GROUP = 8  # values; they take `width` bytes
 FEW_BITS = 2048  # below, unpacking bit by bit is up to three times faster; benchmarks/thresholds.py::sweep_frames
-CHUNK_GROUPS = 8192  # 64k values: 512 kB of scratch; benchmarks/thresholds_frames.py::sweep_chunks
-CHUNK: Final = CHUNK_GROUPS * GROUP
-SPARE = 2  # scratches that are kept, of 768 kB each
 
 
 class _Load(NamedTuple):
@@ -65,45 +62,13 @@ class _Piece(NamedTuple):
     spill: np.uint64 | None
 
 
-class Scratch:
-    """Memory to unpack chunks in, one after the other: new memory for each would cost as much as the unpacking.
-
-    Who decodes piece by piece borrows one, and gives it back. It is kept for the next, whatever the thread; who comes
-    in between (another thread, a finalizer) borrows another one.
-    """
-
-    __slots__ = ("out", "upper", "word")
-    _spare: ClassVar[list[Scratch]] = []
-
-    def __init__(self) -> None:
-        self.out, self.upper, self.word = np.empty((3, CHUNK // 2 + GROUP), WORD)
-
-    @classmethod
-    def borrow(cls) -> Scratch:
-        """One that nobody else has."""
-        try:
-            return cls._spare.pop()
-        except IndexError:
-            return cls()
-
-    def give_back(self) -> None:
-        """Keep it, if there are not enough."""
-        if len(self._spare) < SPARE:
-            self._spare.append(self)
-
-
 def unpack_bits(
-    data: memoryview,
-    n: int,
-    width: int,
-    narrow: np.dtype[np.unsignedinteger] = HALF,
-    scratch: Scratch | None = None,
+    data: memoryview, n: int, width: int, narrow: np.dtype[np.unsignedinteger] = HALF
 ) -> NDArray[np.unsignedinteger]:
     """ceil(n*width/8) bytes -> (n,) unsigned: a view of `data` for the widths in `PLAIN`, else fresh uint32 or uint64.
 
     It is uint32 for up to 32 bits; whoever needs words saves a pass by asking for those instead (`narrow`), and gets
-    them where that is no more work. Up to `CHUNK` values may be unpacked in a `scratch`, and are there until the next;
-    they are of whatever unsigned type is least work.
+    them where that is no more work.
 
     Method: vertical access to bit-packed groups, as in Lemire and Boytsov, "Decoding billions of integers per second
     through vectorization", 2015, with numpy strides in the place of SIMD lanes.
@@ -118,15 +83,38 @@ def unpack_bits(
     >>> unpack_bits(memoryview(bytes([0b11_010_001, 0b0])), 3, 3).tolist()
     [1, 2, 3]
     """
+    check_packed(data, n, width)
+    return _unpack(data, n, width, narrow, None)
+
+
+def check_packed(data: memoryview, n: int, width: int) -> None:
+    """Raise what `unpack_bits` raises."""
     nbytes = (n * width + 7) >> 3
     if len(data) != nbytes:
         kind = TruncatedError if len(data) < nbytes else DecodeError
         raise kind(f"{n} values of {width} bits take {nbytes} bytes, not {len(data)}")
-    plain = PLAIN.get(width)
-    if plain is not None:
-        return np.frombuffer(data, plain)
     if n * width & 7 and data[-1] >> (n * width & 7):
         raise DecodeError("a padding bit after the last packed value is set")
+
+
+def unpack_piece(data: memoryview, at: int, n: int, width: int, scratch: Scratch) -> NDArray[np.unsignedinteger]:
+    """Up to `CHUNK` values from number `at` on, a multiple of 8, out of bytes that `check_packed` has seen.
+
+    They are in the scratch until the next piece, and of whatever unsigned type is least work.
+
+    >>> unpack_piece(memoryview(bytes([0b11_010_001, 0b0])), 0, 2, 3, Scratch()).tolist()
+    [1, 2]
+    """
+    return _unpack(data[at * width >> 3 :], n, width, HALF, scratch)
+
+
+def _unpack(
+    data: memoryview, n: int, width: int, narrow: np.dtype[np.unsignedinteger], scratch: Scratch | None
+) -> NDArray[np.unsignedinteger]:
+    """The first n values; there may be more bytes."""
+    plain = PLAIN.get(width)
+    if plain is not None:
+        return np.frombuffer(data, plain, n)
     if width & 7 == 0:
         return _unpack_bytes(data, n, width >> 3, narrow if width < 32 else WORD)
     if n * width <= FEW_BITS:
@@ -180,7 +168,7 @@ def _unpack_bytes(
     out = np.empty(n, lane)
     mask = lane.type((1 << 8 * size) - 1)
     load = HALF if size < HALF.itemsize else WORD
-    safe = max(0, (len(data) - load.itemsize) // size + 1)  # items whose word does not reach beyond the data
+    safe = min(n, max(0, (len(data) - load.itemsize) // size + 1))  # items whose word does not reach beyond the data
     for at in range(0, safe, CHUNK):
         stop = min(safe, at + CHUNK)
         chunk = out[at:stop]
@@ -238,11 +226,7 @@ def _unpack_words(
     else:
         out, upper, word = scratch.out[: rounds * len(starts)], scratch.upper, scratch.word
     out = out.reshape(rounds, len(starts))
-    for at in range(0, rounds, step):
-        count = min(step, rounds - at)
-        source, start = data, at * nbytes
-        if start + count * nbytes + WORD.itemsize > len(data):  # the last loads would reach beyond the data
-            source, start = memoryview(bytes(data[start:]) + bytes(nbytes + WORD.itemsize)), 0
+    for at, count, source, start in _spans(data, rounds, step, nbytes):
         for j, (offset, shift) in enumerate(starts):
             target = out[at : at + count, j]
             lower, moved = target if len(starts) == 1 else word[:count], upper[:count]
@@ -255,6 +239,18 @@ def _unpack_words(
                 lower &= spread.low
                 np.bitwise_or(lower, moved, out=target if spread is spreads[-1] else lower)
     return out.reshape(-1).view(lane)[:n]
+
+
+def _spans(data: memoryview, rounds: int, step: int, nbytes: int) -> Iterator[tuple[int, int, memoryview, int]]:
+    """Rounds that are unpacked at a time: the first, how many, and where their bytes begin.
+
+    The loads of the last ones would reach beyond the data, so these are a copy with zeros behind it.
+    """
+    safe = min(rounds, max(0, len(data) - WORD.itemsize) // nbytes)
+    for at in range(0, safe, step):
+        yield at, min(step, safe - at), data, at * nbytes
+    if rounds > safe:
+        yield safe, rounds - safe, memoryview(bytes(data[safe * nbytes :]) + bytes(nbytes + WORD.itemsize)), 0
 
 
 @lru_cache(maxsize=64)
@@ -290,11 +286,7 @@ def _unpack_groups(data: memoryview, n: int, width: int) -> NDArray[np.unsignedi
     columns = np.empty((GROUP, step), WORD)  # value j of every group is one row: contiguous for shift and mask
     word = np.empty(step, WORD)
     mask = np.uint64((1 << width) - 1)
-    for at in range(0, groups, step):
-        count = min(step, groups - at)
-        source, start = data, at * width
-        if start + count * width + WORD.itemsize > len(data):  # the last loads would reach beyond the data
-            source, start = memoryview(bytes(data[start:]) + bytes(width + WORD.itemsize)), 0
+    for at, count, source, start in _spans(data, groups, step, width):
         for load in _loads(width):
             view = np.ndarray((count,), WORD, source, start + load.offset, (width,))
             target = columns[load.first : load.stop, :count]
