@@ -73,6 +73,27 @@ VALUES: dict[str, Any] = {
         for i in range(100)
     ],
     "maps": [{str(i): i, str(i + 1): i} for i in range(300)],
+    "some of each kind": [
+        {
+            "text": f"text {i * 7919 % 100}" if i % 3 else None,
+            "code": ("näh", "far", "out")[i % 3] if i % 4 else None,
+            "one": "always" if i % 5 else None,
+            "small": i * 7 % 200 if i % 3 else None,
+            "short": 1000 + i * 37 % 5000 if i % 7 else None,
+            "wide": 2**40 + i * i * 2**20 if i % 3 else None,
+            "near": 2**20 + i * 7 % 90 if i % 3 else None,
+            "step": 2**20 + i if i % 2 else None,
+            "bool": i % 4 == 1 if i % 2 else None,
+            "price": i * 37 % 1000 / 100 if i % 9 else None,
+            "double": i / 7 if i % 6 == 0 else None,
+            "first": None if i else 1.5,
+        }
+        for i in range(80)
+    ],
+    "rows that are all the same": [{f"key {k}": (None, True, "text", 7, 1.5)[k % 5] for k in range(9)} for _ in range(30)],
+    "rows of columns as they are": [{f"key {k}": i * 7919 % (50 + k) for k in range(9)} for i in range(30)],
+    "rows in rows": [{f"a{k}": i for k in range(7)} | {"in": {f"b{k}": -i * 7 % 5 for k in range(7)}, "z": i} for i in range(30)],
+    "long texts": [{"a": "ä" * 400 + str(i * 7919), "b": str(i)} for i in range(100)],
     "special floats": [{"a": float("inf"), "b": -0.0, "c": 1e300 * i} for i in range(20)],
     "slices and empty dicts": {"one": slice(1, 2, 3), "of": [(slice(i, None), {}) for i in range(9)], "no": {}, "l": [{}] * 3},
     "sets, one each": {"set": {1, 2}, "frozenset": frozenset("ab"), "tuple": (1, 2), "named": Box((1,)), "list": [1, 2, 3]},
@@ -97,7 +118,9 @@ def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
     assert reader._hits == 3
 
 
-@pytest.mark.parametrize("name", ["table", "few rows", "document", "varied", "mixed", "maps", "links and prices"])
+@pytest.mark.parametrize("name", [
+    "table", "few rows", "document", "varied", "mixed", "maps", "links and prices", "some of each kind", "rows in rows",
+])
 def test_damage_is_told_as_the_usual_way_tells_it(name: str) -> None:
     data = npser.dumps(VALUES[name])
     draw = random.Random(1)

@@ -80,12 +80,7 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
         lines.append(f"if {' or '.join(f'{count} > 127' for count in counts)}:")
         lines.append(f"    at -= {len(present)}")
         for count in counts:
-            lines += [
-                f"    {count} = buf[at]",
-                "    at += 1",
-                f"    if {count} > 127:",
-                f"        {count}, at = uvarint(buf, {count}, at)",
-            ]
+            lines += [f"    {line}" for line in _uvarint(count)]
     for pool in present:
         if pool == TEXT:
             lines += [f"t, at, budget = read_texts(m, at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
@@ -95,19 +90,12 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
             continue
         lines += [
             f"e = at + w{pool} * {POOL_SIZES[pool]}",
-            f"{POOL_NAMES[pool]} = m[at:e].cast('{POOL_FORMATS[pool]}')",
+            f"{POOL_NAMES[pool]} = numbers_of('{POOL_FORMATS[pool]}', buf[at:e])",
             "at = e",
         ]
     entries = [f"s{number}" for number in range(out.bodies)]
     for entry in entries:
-        lines += [
-            f"{entry} = buf[at]",
-            "at += 1",
-            f"if {entry} > 127:",
-            f"    {entry}, at = uvarint(buf, {entry}, at)",
-            f"if {entry} & 1:",
-            BAD,
-        ]
+        lines += [*_uvarint(entry), f"if {entry} & 1:", BAD]
     for entry in entries:
         lines += [f"{entry}, at = at, at + ({entry} >> 1)"]
     lines += [f"s{len(entries)} = at", "if at != size:", BAD]
@@ -120,6 +108,21 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
     elif texts:
         lines.append("raise bad")
     return lines
+
+
+def _uvarint(name: str) -> list[str]:
+    """Read an unsigned LEB128 integer; one of two bytes is no call."""
+    return [
+        f"{name} = buf[at]",
+        "at += 1",
+        f"if {name} > 127:",
+        "    e = buf[at]",
+        "    if e < 128:",
+        f"        {name} += e - 1 << 7",
+        "        at += 1",
+        "    else:",
+        f"        {name}, at = uvarint(buf, {name}, at)",
+    ]
 
 
 def _check(out: ExactEmitter) -> list[str]:
@@ -163,11 +166,12 @@ def _emit_sequences(out: Emitter, place: Place) -> list[Context]:
             return [total]
         frame = f"copies(k{number}, {lengths}), None"
     else:
-        emit_ints(out, place.column, lengths, place.n)
+        inline = node.tag in (Tag.LIST, Tag.TUPLE) and is_inline(out, place)
+        emit_ints(out, place.column, lengths, place.n, "" if inline else "list")
         out.opens.append(f"{total} = sum({lengths})")
         if node.hashes:
-            out.draw(f"{total} * {MEMBER}")
-        if node.tag in (Tag.LIST, Tag.TUPLE) and is_inline(out, place):
+            out.charge(total, MEMBER)
+        if inline:
             out.inline[f"v{number}"] = lambda: _slices(out, place)
             return [total]
         frame = f"{lengths}, None"
@@ -197,17 +201,13 @@ def _copies(out: Emitter, place: Place) -> Inline:
 def _slices(out: Emitter, place: Place) -> Inline:
     """The next items of all in each pass."""
     number = place.number
-    items, start, stop, length, part = (f"{name}_{number}" for name in ("all", "start", "stop", "length", "part"))
-    cut = f"{items}[{start}:{stop}]"
+    items, start, length = (f"{name}_{number}" for name in ("all", "start", "length"))
+    cut = f"{items}[{start}:({start} := {start} + {length})]"
     return Inline(
         [f"{items} = {out.columns(place)[0]}", f"{start} = 0"],
         {length: f"l{number}"},
-        [
-            f"{stop} = {start} + {length}",
-            f"{part} = {f'tuple({cut})' if place.node.tag == Tag.TUPLE else cut}",
-            f"{start} = {stop}",
-        ],
-        part,
+        [],
+        f"tuple({cut})" if place.node.tag == Tag.TUPLE else cut,
     )
 
 
@@ -217,7 +217,7 @@ def _emit_single_through(out: ExactEmitter, place: Place) -> list[Context]:
     own = out.bound(place.node)
     _single_length(out, place)
     if place.node.hashes:
-        out.draw(f"n{number} * {ENTRY if isinstance(place.node, Maps) else MEMBER}")
+        out.charge(f"n{number}", ENTRY if isinstance(place.node, Maps) else MEMBER)
     out.needs_builder = True
     out.closes.append(lambda: [f"v{number} = {own}.close(b, 1, ([n{number}], None), [{each(out.columns(place))}])[0]"])
     return [f"n{number}"] * place.node.children
@@ -235,7 +235,8 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if not place.node.single:
         lengths, total = f"l{number}", f"n{number}"
         emit_ints(out, place.column, lengths, place.n)
-        out.opens += [f"{total} = sum({lengths})", f"budget -= {total} * {ENTRY}"]
+        out.opens.append(f"{total} = sum({lengths})")
+        out.charge(total, ENTRY)
         out.closes.append(
             lambda: [f"v{number} = {own}.close(b, {place.n}, ({lengths}, None), [{each(out.columns(place))}])"]
         )
@@ -243,7 +244,7 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if place.node.tag != Tag.DICT:
         return _emit_single_through(out, place)
     _single_length(out, place)
-    out.draw(f"n{number} * {ENTRY}")
+    out.charge(f"n{number}", ENTRY)
     out.closes.append(
         lambda: [
             f"if n{number} < {MANY_KEYS}:",

@@ -7,7 +7,7 @@ disappointed too often is dropped, so that no payload can make reading cost much
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import repeat, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
@@ -174,7 +174,9 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "zip": zip,
             "repeat": repeat,
             "bad": cutting.NotAsExpected,
+            "bools": cutting.BOOLS,
             "bools_of": cutting.bools_of,
+            "both": cutting.BITS,
             "builder": Builder,
             "copies": Copies,
             "count_codes": count_codes,
@@ -185,10 +187,13 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "decimals_of": cutting.decimals_of,
             "frame_of": cutting.frame_of,
             "none": cutting.NO_NUMBERS,
+            "numbers_of": cutting.numbers_of,
             "other_cells": cutting.other_cells,
             "program": program,
             "read_span": cutting.read_span,
             "read_texts": cutting.read_texts,
+            "scales": cutting.SCALES,
+            "starmap": starmap,
             "uvarint": cutting.uvarint,
             "view": memoryview,
         },
