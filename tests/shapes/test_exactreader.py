@@ -107,7 +107,7 @@ def test_what_keeps_coming_back_gets_an_exact_reader(name: str) -> None:
     for _ in range(5):
         assert difference(VALUES[name], npser.loads(data, classes=[Box])) is None
     (reader,) = made()
-    assert (reader._hits, reader._failures) == (3, 0)
+    assert (reader.hits, reader.failures) == (3, 0)
 
 
 def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
@@ -115,7 +115,7 @@ def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
         value = rows(50 + start % 7, start)
         assert difference(value, npser.loads(npser.dumps(value))) is None
     (reader,) = made()
-    assert reader._hits == 3
+    assert reader.hits == 3
 
 
 @pytest.mark.parametrize("name", [
@@ -226,6 +226,6 @@ def test_texts_with_a_stem_draw_from_the_budget_of_the_payload() -> None:
     for _ in range(5):
         assert npser.loads(data) == value
     (reader,) = made()
-    assert reader._hits
+    assert reader.hits
     with pytest.raises(npser.LimitError):
         npser.loads(data, limits=npser.Limits(items=1000, expansion=0))

@@ -116,10 +116,10 @@ def read_texts(buf: bytes | memoryview, at: int, n: int, budget: int) -> tuple[l
 
 
 def read_span(
-    reader: Callable[[Cursor, int], Any], buf: memoryview, start: int, stop: int, n: int, budget: int
+    reader: Callable[[Cursor, int], Any], buf: bytes, start: int, stop: int, n: int, budget: int
 ) -> tuple[Any, int]:
     """A column out of a body that it must fill, and what is left of the budget."""
-    cursor = Cursor(buf, start, min(stop, len(buf)), budget)
+    cursor = Cursor(memoryview(buf), start, min(stop, len(buf)), budget)
     values = reader(cursor, n)
     if cursor.pos != stop:
         raise NotAsExpected

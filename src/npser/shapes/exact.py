@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from npser.columns.pools import TEXT
+from npser.shapes.collector import WORTH_PAUSING
 from npser.shapes.collisions import MANY_KEYS
 from npser.shapes.emit import emit_any, emit_nothing, emit_sequence, is_plain, write_nodes
 from npser.shapes.emitrows import emit_row, emit_table, is_inline
@@ -62,11 +63,13 @@ def exact_source(program: Program, signature: bytes, kinds: bytes, mask: int) ->
     if ARRAYS_OR_BODIES.intersection(signature):
         raise NotExactError
     write_nodes(out, program, _emit_of)
-    builder = ["b = builder(None, None, cursor(m, size, size, budget), p, program)"] if out.needs_builder else []
-    rewind = ["b.cursor.budget = budget"] if builder else []
     texts = signature.count(TEXT_LEAF)
-    head = ["m = view(buf)", *builder, *_head(out, texts)]
-    body = [*head, *out.unpacks, *out.opens, *_check(out), *rewind, *out.closing()]
+    builder = ["b = builder(None, None, cursor(view(buf), size, size, budget), p, program)"]
+    rewind = ["b.cursor.budget = budget"]
+    if not out.needs_builder:
+        builder = rewind = []
+    closes = _paused(out, out.closing())
+    body = [*builder, *_head(out, texts), *out.unpacks, *out.opens, *_check(out), *rewind, *closes]
     return function_source(out, "buf, at, size, p, k, x, budget", body), out
 
 
@@ -83,7 +86,7 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
             lines += [f"    {line}" for line in _uvarint(count)]
     for pool in present:
         if pool == TEXT:
-            lines += [f"t, at, budget = read_texts(m, at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
+            lines += [f"t, at, budget = read_texts(view(buf), at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
             continue
         if pool == 0:
             lines += ["e = at + w0", f"{POOL_NAMES[0]} = buf[at:e]", "at = e"]
@@ -131,6 +134,23 @@ def _check(out: ExactEmitter) -> list[str]:
     return [f"if {' or '.join([*wrong, 'budget < 0'])}:", BAD]
 
 
+def _paused(out: ExactEmitter, lines: list[str]) -> list[str]:
+    """The lines that make the value, with the collector paused where that is worth while."""
+    made = " + ".join(f"{n} * {count}" for n, count in out.made.items() if n != "1")
+    if not made:
+        return lines
+    return [
+        f"paused = {made} > {WORTH_PAUSING}",
+        "if paused:",
+        "    pause()",
+        "try:",
+        *[f"    {line}" for line in lines],
+        "finally:",
+        "    if paused:",
+        "        resume()",
+    ]
+
+
 def _emit_of(place: Place) -> Emit:
     emit = _EMITTERS.get(type(place.node))
     if emit is None:
@@ -170,7 +190,7 @@ def _emit_sequences(out: Emitter, place: Place) -> list[Context]:
         emit_ints(out, place.column, lengths, place.n, "" if inline else "list")
         out.opens.append(f"{total} = sum({lengths})")
         if node.hashes:
-            out.charge(total, MEMBER)
+            out.draw(total, MEMBER)
         if inline:
             out.inline[f"v{number}"] = lambda: _slices(out, place)
             return [total]
@@ -217,7 +237,7 @@ def _emit_single_through(out: ExactEmitter, place: Place) -> list[Context]:
     own = out.bound(place.node)
     _single_length(out, place)
     if place.node.hashes:
-        out.charge(f"n{number}", ENTRY if isinstance(place.node, Maps) else MEMBER)
+        out.draw(f"n{number}", ENTRY if isinstance(place.node, Maps) else MEMBER)
     out.needs_builder = True
     out.closes.append(lambda: [f"v{number} = {own}.close(b, 1, ([n{number}], None), [{each(out.columns(place))}])[0]"])
     return [f"n{number}"] * place.node.children
@@ -236,7 +256,7 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
         lengths, total = f"l{number}", f"n{number}"
         emit_ints(out, place.column, lengths, place.n)
         out.opens.append(f"{total} = sum({lengths})")
-        out.charge(total, ENTRY)
+        out.draw(total, ENTRY)
         out.closes.append(
             lambda: [f"v{number} = {own}.close(b, {place.n}, ({lengths}, None), [{each(out.columns(place))}])"]
         )
@@ -244,7 +264,7 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if place.node.tag != Tag.DICT:
         return _emit_single_through(out, place)
     _single_length(out, place)
-    out.charge(f"n{number}", ENTRY)
+    out.draw(f"n{number}", ENTRY)
     out.closes.append(
         lambda: [
             f"if n{number} < {MANY_KEYS}:",

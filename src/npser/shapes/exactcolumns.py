@@ -15,8 +15,8 @@ from npser.columns.kinds import READERS
 from npser.columns.pools import POOLS, TEXT
 from npser.columns.unpooled import FIRST_POOLED
 from npser.shapes.emitter import Context, Emitter, Inline
-from npser.tags import Kind
-from npser.weights import STEP
+from npser.tags import FloatCode, Kind
+from npser.weights import KINDS, STEP
 
 __all__ = [
     "BAD",
@@ -55,6 +55,8 @@ class ExactEmitter(Emitter):
         The pools that are there.
     bodies : int
         Columns so far that have bodies.
+    made : dict of str to int
+        Containers that are made for each instance, by over how many instances they run.
     """
 
     def __init__(self, signature: bytes, kinds: bytes, mask: int) -> None:
@@ -62,6 +64,7 @@ class ExactEmitter(Emitter):
         self.kinds = kinds
         self.present = tuple(pool for pool in range(POOLS) if mask >> pool & 1)
         self.bodies = 0
+        self.made: dict[Context, int] = {}
         self._drawn: dict[Context, tuple[int, int]] = {}
 
     mismatch = "raise bad"
@@ -70,7 +73,12 @@ class ExactEmitter(Emitter):
         """Nothing: only nodes that read no columns are called through their `open`."""
 
     def charge(self, n: Context, weight: int) -> None:
-        """Draw instances of so many cells from the budget; all that run over the same n are drawn at once, in front."""
+        """Draw containers of so many cells from the budget."""
+        self.made[n] = self.made.get(n, 0) + 1
+        self.draw(n, weight)
+
+    def draw(self, n: Context, weight: int) -> None:
+        """Draw n times so many cells from the budget; all that run over the same n are drawn at once, in front."""
         line, before = self._drawn.get(n, (len(self.opens), 0))
         if not before:
             self.opens += ["", "if budget < 0:", BAD]
@@ -130,7 +138,7 @@ def emit_ints(out: ExactEmitter, column: int, name: str, n: Context, make: str =
 
 
 def _emit_constant(out: ExactEmitter, kind: int, name: str, n: Context, make: str) -> None:
-    out.charge(n, 1)
+    out.draw(n, 1)
     _scalar(out, name, {Kind.NONE: "None", Kind.FALSE: "False"}.get(Kind(kind), "True"), n, make)
 
 
@@ -160,7 +168,7 @@ def _emit_const(out: ExactEmitter, _kind: int, name: str, n: Context, make: str)
     out.kind_byte("e")
     scalar = f"{name}_x"
     out.item(scalar, "e")
-    out.charge(n, 1)
+    out.draw(n, 1)
     out.opens += [f"if {scalar} != {scalar}:", BAD]  # each NaN is an object of its own
     _scalar(out, name, scalar, n, make)
 
@@ -170,7 +178,7 @@ def _emit_steps(out: ExactEmitter, _kind: int, name: str, n: Context, make: str)
     out.kind_byte("e")
     out.item("o", "f", TEXT - 2)
     out.item("d_", "e", TEXT - 2)
-    out.charge(n, STEP)
+    out.draw(n, STEP)
     out.opens += [f"if not d_ or not {-(1 << 63)} <= o + d_ * ({n} - 1) < {1 << 63}:", BAD]
     out.opens.append(f"{name} = range(o, o + d_ * {n}, d_)")
     if make:
@@ -247,13 +255,24 @@ def _other(out: ExactEmitter, kind: int | str, name: str, n: Context) -> str:
     return f"{name}, ({after}), budget = other_cells({kind}, [{pools}], [{at}], {n}, budget)"
 
 
-def _emit_body(out: ExactEmitter, kind: int, name: str, n: Context, _make: str) -> None:
+def _emit_body(out: ExactEmitter, kind: int, name: str, n: Context, make: str) -> None:
     reader = READERS.get(kind)
     if reader is None or kind == ARRAY:
         raise NotExactError
-    at = out.bodies
+    start, stop = f"s{out.bodies}", f"s{out.bodies + 1}"
     out.bodies += 1
-    out.opens.append(f"{name}, budget = read_span({out.bound(reader)}, m, s{at}, s{at + 1}, {n}, budget)")
+    any_way = f"{name}, budget = read_span({out.bound(reader)}, buf, {start}, {stop}, {n}, budget)"
+    if kind != Kind.FLOAT:
+        out.opens.append(any_way)
+        return
+    doubles = f"numbers_of('d', buf[{start} + 1 : {stop}])"
+    out.opens += [  # doubles of a short column are mostly as they are
+        f"if buf[{start}] == {int(FloatCode.F64)} and {stop} - {start} == {n} * 8 + 1:",
+        f"    budget -= {n} * {KINDS[kind]}",
+        f"    {name} = {doubles}{'.tolist()' if make else ''}",
+        "else:",
+        f"    {any_way}",
+    ]
 
 
 _CELLS: Final[dict[int, Callable[[ExactEmitter, int, str, Context, str], None]]] = {
