@@ -86,9 +86,7 @@ def decode(data: Any, policy: Policy, limits: Limits) -> Any:
             raise TruncatedError(f"need {stop - pos} bytes, {size - pos} left", pos=pos)
         are_bytes = type(payload) is bytes  # which are cut at half of what it costs to cut a memoryview
         shape: Any = payload[pos:stop]
-        if not are_bytes:
-            shape = bytes(shape)
-        program = SHAPES.find(shape, limits.depth) or load_shape(shape, pos, limits.depth)
+        program = load_shape(shape if are_bytes else bytes(shape), pos, limits.depth)
         budget = limits.budget(size) - SHAPE_BYTE * (stop - pos) - SINGLE * program.singles
         value = UNREAD
         if policy.numbers == "list" and policy.tables == "rows" and (are_bytes or size <= EXACT_BYTES):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import npser
+from npser.decoder import weigh
 from npser.shapes import build, exactreader
 from npser.shapes.exactreader import ExactReader
 from same import difference
@@ -108,6 +109,33 @@ def test_what_keeps_coming_back_gets_an_exact_reader(name: str) -> None:
         assert difference(VALUES[name], npser.loads(data, classes=[Box])) is None
     (reader,) = made()
     assert (reader.hits, reader.failures) == (3, 0)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_an_exact_reader_draws_what_the_usual_way_draws(name: str) -> None:
+    data = npser.dumps(VALUES[name])
+    for _ in range(5):
+        npser.loads(data, classes=[Box])
+    (reader,) = made()
+    enough = weigh(data)
+    for _ in range(2):
+        npser.loads(data, classes=[Box], limits=npser.Limits(items=enough, expansion=0))
+        with pytest.raises(npser.LimitError):
+            npser.loads(data, classes=[Box], limits=npser.Limits(items=enough - 1, expansion=0))
+    assert reader.failures >= 2  # of the one that was too little, if not of both
+
+
+def test_the_collector_is_paused_for_many_containers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[str] = []
+    monkeypatch.setattr(exactreader, "pause", lambda: pauses.append("pause"))
+    monkeypatch.setattr(exactreader, "resume", lambda: pauses.append("resume"))
+    for n, expected in ((100, []), (600, ["pause", "resume"])):
+        build.SHAPES.clear()
+        data = npser.dumps([{"id": i, "name": str(i)} for i in range(n)])
+        for _ in range(4):
+            pauses.clear()
+            npser.loads(data)
+        assert made() and pauses == expected
 
 
 def test_a_reader_serves_other_data_of_the_same_kinds() -> None:

@@ -48,6 +48,9 @@ MAX_EXACT = 4
 MAX_COUNTED = 16
 """Mixtures of columns that are counted a shape, and mixtures of all slots that are remembered."""
 
+MAX_MIXTURE = 512
+"""Slots of a mixture that is remembered: layouts of numbers take memory."""
+
 PATIENCE = 8
 """So often an exact reader may be disappointed; then it has to be right four times out of five."""
 
@@ -135,7 +138,7 @@ def _meet_mixture(program: Program, mixture: bytes) -> Mixture:
     """What is the same in all payloads whose slots are of these kinds, remembered for the next time."""
     kinds, columns = mixture[: program.singles], mixture[program.singles :]
     met = kinds, form_of(kinds), kinds.translate(SIGNATURE) + columns
-    if len(program.mixtures) < MAX_COUNTED:
+    if len(program.mixtures) < MAX_COUNTED and len(mixture) <= MAX_MIXTURE:
         program.mixtures[mixture] = met
     return met
 
