@@ -71,7 +71,6 @@ _NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
     for copy in get_args(Copies)
 }
 
-
 _USUAL: Final = {(*options, "placeholder", "drop", "text"): policy for options, policy in _NO_CLASSES.items()}
 """By all the options of `loads` but the classes: what most calls have, found in one look."""
 
@@ -224,8 +223,7 @@ def loads(
         policy = None if classes else _USUAL.get((numbers, tables, copy, unknown, extra_fields, strings))
     except TypeError:  # one of them cannot be hashed
         policy = None
-    if policy is None:
-        policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
+    policy = policy or make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
     return decode_wire(data, policy, limits) if select is None else read(data, policy, limits, select)
 
 
