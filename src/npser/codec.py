@@ -71,6 +71,8 @@ _NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
     for copy in get_args(Copies)
 }
 
+_USUAL: Final = {(*options, "placeholder", "drop", "text"): policy for options, policy in _NO_CLASSES.items()}
+"""By all the options of `loads` but the classes: what most calls have, found in one look."""
 
 _OTHERS: Final = frozenset(product(get_args(Unknown), get_args(ExtraFields), get_args(Strings)))
 
@@ -217,7 +219,11 @@ def loads(
     >>> loads(dumps([{"id": 1, "x": 0.5}, {"id": 2, "x": 1.5}]), tables="columns", numbers="array")
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
-    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
+    try:
+        policy = None if classes else _USUAL.get((numbers, tables, copy, unknown, extra_fields, strings))
+    except TypeError:  # one of them cannot be hashed
+        policy = None
+    policy = policy or make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
     return decode_wire(data, policy, limits) if select is None else read(data, policy, limits, select)
 
 

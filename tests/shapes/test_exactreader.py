@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import npser
+from npser.decoder import weigh
 from npser.shapes import build, exactreader
 from npser.shapes.exactreader import ExactReader
 from same import difference
@@ -73,6 +74,27 @@ VALUES: dict[str, Any] = {
         for i in range(100)
     ],
     "maps": [{str(i): i, str(i + 1): i} for i in range(300)],
+    "some of each kind": [
+        {
+            "text": f"text {i * 7919 % 100}" if i % 3 else None,
+            "code": ("näh", "far", "out")[i % 3] if i % 4 else None,
+            "one": "always" if i % 5 else None,
+            "small": i * 7 % 200 if i % 3 else None,
+            "short": 1000 + i * 37 % 5000 if i % 7 else None,
+            "wide": 2**40 + i * i * 2**20 if i % 3 else None,
+            "near": 2**20 + i * 7 % 90 if i % 3 else None,
+            "step": 2**20 + i if i % 2 else None,
+            "bool": i % 4 == 1 if i % 2 else None,
+            "price": i * 37 % 1000 / 100 if i % 9 else None,
+            "double": i / 7 if i % 6 == 0 else None,
+            "first": None if i else 1.5,
+        }
+        for i in range(80)
+    ],
+    "rows that are all the same": [{f"key {k}": (None, True, "text", 7, 1.5)[k % 5] for k in range(9)} for _ in range(30)],
+    "rows of columns as they are": [{f"key {k}": i * 7919 % (50 + k) for k in range(9)} for i in range(30)],
+    "rows in rows": [{f"a{k}": i for k in range(7)} | {"in": {f"b{k}": -i * 7 % 5 for k in range(7)}, "z": i} for i in range(30)],
+    "long texts": [{"a": "ä" * 400 + str(i * 7919), "b": str(i)} for i in range(100)],
     "special floats": [{"a": float("inf"), "b": -0.0, "c": 1e300 * i} for i in range(20)],
     "slices and empty dicts": {"one": slice(1, 2, 3), "of": [(slice(i, None), {}) for i in range(9)], "no": {}, "l": [{}] * 3},
     "sets, one each": {"set": {1, 2}, "frozenset": frozenset("ab"), "tuple": (1, 2), "named": Box((1,)), "list": [1, 2, 3]},
@@ -86,7 +108,34 @@ def test_what_keeps_coming_back_gets_an_exact_reader(name: str) -> None:
     for _ in range(5):
         assert difference(VALUES[name], npser.loads(data, classes=[Box])) is None
     (reader,) = made()
-    assert (reader._hits, reader._failures) == (3, 0)
+    assert (reader.hits, reader.failures) == (3, 0)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_an_exact_reader_draws_what_the_usual_way_draws(name: str) -> None:
+    data = npser.dumps(VALUES[name])
+    for _ in range(5):
+        npser.loads(data, classes=[Box])
+    (reader,) = made()
+    enough = weigh(data)
+    for _ in range(2):
+        npser.loads(data, classes=[Box], limits=npser.Limits(items=enough, expansion=0))
+        with pytest.raises(npser.LimitError):
+            npser.loads(data, classes=[Box], limits=npser.Limits(items=enough - 1, expansion=0))
+    assert reader.failures >= 2  # of the one that was too little, if not of both
+
+
+def test_the_collector_is_paused_for_many_containers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[str] = []
+    monkeypatch.setattr(exactreader, "pause", lambda: pauses.append("pause"))
+    monkeypatch.setattr(exactreader, "resume", lambda: pauses.append("resume"))
+    for n, expected in ((100, []), (600, ["pause", "resume"])):
+        build.SHAPES.clear()
+        data = npser.dumps([{"id": i, "name": str(i)} for i in range(n)])
+        for _ in range(4):
+            pauses.clear()
+            npser.loads(data)
+        assert made() and pauses == expected
 
 
 def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
@@ -94,10 +143,12 @@ def test_a_reader_serves_other_data_of_the_same_kinds() -> None:
         value = rows(50 + start % 7, start)
         assert difference(value, npser.loads(npser.dumps(value))) is None
     (reader,) = made()
-    assert reader._hits == 3
+    assert reader.hits == 3
 
 
-@pytest.mark.parametrize("name", ["table", "few rows", "document", "varied", "mixed", "maps", "links and prices"])
+@pytest.mark.parametrize("name", [
+    "table", "few rows", "document", "varied", "mixed", "maps", "links and prices", "some of each kind", "rows in rows",
+])
 def test_damage_is_told_as_the_usual_way_tells_it(name: str) -> None:
     data = npser.dumps(VALUES[name])
     draw = random.Random(1)
@@ -203,6 +254,6 @@ def test_texts_with_a_stem_draw_from_the_budget_of_the_payload() -> None:
     for _ in range(5):
         assert npser.loads(data) == value
     (reader,) = made()
-    assert reader._hits
+    assert reader.hits
     with pytest.raises(npser.LimitError):
         npser.loads(data, limits=npser.Limits(items=1000, expansion=0))

@@ -184,6 +184,10 @@ def read_few(buf: bytes | memoryview, pos: int, n: int) -> tuple[list[str], int]
         size = size & 0x7F | buf[pos + 3] << 7
         pos += 4
         return str(buf[pos : pos + size], "utf-8").split(SEPARATORS[separator]), pos + size
+    if code == SPLIT and buf[pos + 4] < 0x80:
+        size = size & 0x7F | (buf[pos + 3] & 0x7F) << 7 | buf[pos + 4] << 14
+        pos += 5
+        return str(buf[pos : pos + size], "utf-8").split(SEPARATORS[separator], n), pos + size  # they may be many
     cursor = Cursor(memoryview(buf), pos)
     return read_text(cursor, n), cursor.pos
 

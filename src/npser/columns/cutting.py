@@ -7,24 +7,38 @@ beyond the end; only memory is never allocated on the word of a count: a slice o
 
 from __future__ import annotations
 
+import sys
 from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import VARINT_MAX_BYTES, Cursor
 from npser.blocks.text import SEPARATORS, SPLIT, read_few, read_text
-from npser.columns.unpooled import CELL_READERS, PoolReader, bools_of, count_copies, decimals_of, frame_of
+from npser.columns.unpooled import (
+    BITS,
+    CELL_READERS,
+    MAX_READ_DIGITS,
+    PoolReader,
+    bools_of,
+    count_copies,
+    decimals_of,
+    frame_of,
+)
 from npser.tags import TextCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = [
+    "BITS",
+    "BOOLS",
     "NO_NUMBERS",
+    "SCALES",
     "NotAsExpected",
     "bools_of",
     "count_copies",
     "decimals_of",
     "frame_of",
+    "numbers_of",
     "other_cells",
     "read_span",
     "read_texts",
@@ -40,6 +54,12 @@ _CONTROLS: Final = tuple(separator.encode() for separator in SEPARATORS)
 
 NO_NUMBERS = array("q")
 """A pool that is not there."""
+
+BOOLS: Final = (False, True)
+"""What a byte stands for."""
+
+SCALES: Final = tuple(10**digits for digits in range(MAX_READ_DIGITS + 1))
+"""What ints are divided by that are decimals: as ints, which is right for those of 64 bits, too."""
 
 
 class NotAsExpected(Exception):  # noqa: N818 - nothing that anybody sees
@@ -61,6 +81,16 @@ def uvarint(buf: bytes, first: int, at: int) -> tuple[int, int]:
             return value, at
         shift += 7
     raise NotAsExpected
+
+
+def _swapped(form: str, raw: bytes) -> array[Any]:
+    numbers = array(form, raw)
+    numbers.byteswap()
+    return numbers
+
+
+numbers_of: Final = array if sys.byteorder == "little" else _swapped
+"""A pool of numbers out of its format and its bytes; its parts are gone through faster than those of a memoryview."""
 
 
 def read_texts(buf: bytes | memoryview, at: int, n: int, budget: int) -> tuple[list[str], int, int]:
@@ -86,10 +116,10 @@ def read_texts(buf: bytes | memoryview, at: int, n: int, budget: int) -> tuple[l
 
 
 def read_span(
-    reader: Callable[[Cursor, int], Any], buf: memoryview, start: int, stop: int, n: int, budget: int
+    reader: Callable[[Cursor, int], Any], buf: bytes, start: int, stop: int, n: int, budget: int
 ) -> tuple[Any, int]:
     """A column out of a body that it must fill, and what is left of the budget."""
-    cursor = Cursor(buf, start, min(stop, len(buf)), budget)
+    cursor = Cursor(memoryview(buf), start, min(stop, len(buf)), budget)
     values = reader(cursor, n)
     if cursor.pos != stop:
         raise NotAsExpected

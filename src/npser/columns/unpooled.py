@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from npser.blocks.cursor import Cursor
 
 __all__ = [
+    "BITS",
     "BYTES",
     "CELL_READERS",
     "FIRST_POOLED",
+    "MAX_READ_DIGITS",
     "PoolReader",
     "bools_of",
     "count_copies",
@@ -44,7 +46,9 @@ NUMBER_TYPES: Final = ("<u1", "<i2", "<i4")
 assert [kind - FIRST_POOLED for kind in KIND_OF_POOL] == list(range(POOLS))
 
 _CONSTANTS: Final[dict[int, object]] = {int(Kind.NONE): None, int(Kind.FALSE): False, int(Kind.TRUE): True}
-_BITS: Final = b"\x00\x01"
+BITS: Final = b"\x00\x01"
+"""The only bytes that are bools, or say whether something is there."""
+
 BYTES: Final = bytes(range(256))
 
 
@@ -151,7 +155,7 @@ def bools_of(raw: bytes) -> list[bool]:
     >>> bools_of(bytes([1, 0]))
     [True, False]
     """
-    if raw.strip(_BITS):
+    if raw.strip(BITS):
         raise ValueError("a bool that is neither 0 nor 1")
     return memoryview(raw).cast("?").tolist()  # type: ignore[return-value]
 
@@ -298,7 +302,7 @@ def count_copies(pool: bytes, at: int, n: int) -> tuple[Iterable[int], Sequence[
 def _some(pools: PoolReader, n: int) -> list[Any]:
     kind = pools.item(U8)
     present = pools.take(U8, n)
-    if present.strip(_BITS):
+    if present.strip(BITS):
         raise pools.cursor.fail("neither present nor absent")
     if not FIRST_POOLED <= kind < NULLABLE:
         raise pools.cursor.fail(f"a kind that may not stand here: 0x{kind:02x}")

@@ -1,7 +1,8 @@
 """The loops of generated readers: tables and rows of one length.
 
 Strategy: a table is a loop over its columns that are zipped. What stands in a row and has one value for each row, such
-as a dict within it, is made in the same pass: it needs no list of its own, and nothing to take it out again.
+as a dict within it, is made in the same pass: it needs no list of its own, and nothing to take it out again. Objects
+whose dicts are the rows are zipped, too, so that the first cells are unpacked straight into them.
 """
 
 from __future__ import annotations
@@ -49,15 +50,32 @@ def emit_table(out: Emitter, place: Place) -> list[Context]:
     def make(cells: list[str]) -> tuple[list[str], str]:
         """How to make one dict of these cells: some lines, and the expression that it is."""
         if shared:
-            stores = [f"o{number}.{key[1:-1]} = {cell}" for key, cell in zip(keys, cells, strict=True)]
-            return [f"o{number} = {shared}()", *stores], f"o{number}.__dict__"
+            return [f"o{number} = {shared}()", *_stores(f"o{number}", keys, cells)], f"o{number}.__dict__"
         if blank:
             stores = [f"o{number}[{key}] = {cell}" for key, cell in zip(keys, cells, strict=True)]
             return [f"o{number} = {blank}.copy()", *stores], f"o{number}"
         pairs = ", ".join(f"{key}: {cell}" for key, cell in zip(keys, cells, strict=True))
         return [], f"{{{pairs}}}"
 
-    return _emit(out, place, make)
+    def make_shared(parts: list[Inline]) -> Inline:
+        row = f"o{number}"
+        zipped = {row: f"starmap({shared}, repeat((), {place.n}))"}
+        direct = 0
+        for key, part in zip(keys, parts, strict=True):
+            if part.lines or [*part.zipped] != [part.value]:
+                break
+            zipped[f"{row}.{key[1:-1]}"] = part.zipped[part.value]
+            direct += 1
+        rest = _join(parts[direct:])
+        stores = _stores(row, keys[direct:], [part.value for part in parts[direct:]])
+        first = [line for part in parts[:direct] for line in part.first]
+        return Inline([*first, *rest.first], zipped | rest.zipped, [*rest.lines, *stores], f"{row}.__dict__")
+
+    return _emit(out, place, make, make_shared if shared else None)
+
+
+def _stores(row: str, keys: list[str], cells: list[str]) -> list[str]:
+    return [f"{row}.{key[1:-1]} = {cell}" for key, cell in zip(keys, cells, strict=True)]
 
 
 def emit_row(out: Emitter, place: Place) -> list[Context]:
@@ -70,19 +88,32 @@ def emit_row(out: Emitter, place: Place) -> list[Context]:
     return [place.n] * place.node.children
 
 
-def _emit(out: Emitter, place: Place, make: Callable[[list[str]], tuple[list[str], str]]) -> list[Context]:
+def _join(parts: list[Inline]) -> Inline:
+    """What all of these need, without a value."""
+    return Inline(
+        [line for part in parts for line in part.first],
+        {variable: column for part in parts for variable, column in part.zipped.items()},
+        [line for part in parts for line in part.lines],
+        "",
+    )
+
+
+def _emit(
+    out: Emitter,
+    place: Place,
+    make: Callable[[list[str]], tuple[list[str], str]],
+    make_zipped: Callable[[list[Inline]], Inline] | None = None,
+) -> list[Context]:
     name, node = f"v{place.number}", place.node
 
     def gather() -> Inline:
         """One value in each pass, out of the cells of the children."""
         parts = [out.cell(child) for child in place.children]
+        if make_zipped is not None:
+            return make_zipped(parts)
         lines, value = make([part.value for part in parts])
-        return Inline(
-            [line for part in parts for line in part.first],
-            {variable: column for part in parts for variable, column in part.zipped.items()},
-            [*(line for part in parts for line in part.lines), *lines],
-            value,
-        )
+        both = _join(parts)
+        return Inline(both.first, both.zipped, [*both.lines, *lines], value)
 
     def alone() -> list[str]:
         lines, value = make(out.columns(place))
@@ -106,8 +137,7 @@ def _loop(place: Place, row: Inline) -> list[str]:
     return [
         *row.first,
         f"{name} = []",
-        f"push = {name}.append",
         f"{loop}:",
         *[f"    {line}" for line in row.lines],
-        f"    push({row.value})",
+        f"    {name}.append({row.value})",
     ]

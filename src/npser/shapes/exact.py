@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from npser.columns.pools import TEXT
+from npser.shapes.collector import WORTH_PAUSING
 from npser.shapes.collisions import MANY_KEYS
 from npser.shapes.emit import emit_any, emit_nothing, emit_sequence, is_plain, write_nodes
 from npser.shapes.emitrows import emit_row, emit_table, is_inline
@@ -62,11 +63,13 @@ def exact_source(program: Program, signature: bytes, kinds: bytes, mask: int) ->
     if ARRAYS_OR_BODIES.intersection(signature):
         raise NotExactError
     write_nodes(out, program, _emit_of)
-    builder = ["b = builder(None, None, cursor(m, size, size, budget), p, program)"] if out.needs_builder else []
-    rewind = ["b.cursor.budget = budget"] if builder else []
     texts = signature.count(TEXT_LEAF)
-    head = ["m = view(buf)", *builder, *_head(out, texts)]
-    body = [*head, *out.unpacks, *out.opens, *_check(out), *rewind, *out.closing()]
+    builder = ["b = builder(None, None, cursor(view(buf), size, size, budget), p, program)"]
+    rewind = ["b.cursor.budget = budget"]
+    if not out.needs_builder:
+        builder = rewind = []
+    closes = _paused(out, out.closing())
+    body = [*builder, *_head(out, texts), *out.unpacks, *out.opens, *_check(out), *rewind, *closes]
     return function_source(out, "buf, at, size, p, k, x, budget", body), out
 
 
@@ -80,34 +83,22 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
         lines.append(f"if {' or '.join(f'{count} > 127' for count in counts)}:")
         lines.append(f"    at -= {len(present)}")
         for count in counts:
-            lines += [
-                f"    {count} = buf[at]",
-                "    at += 1",
-                f"    if {count} > 127:",
-                f"        {count}, at = uvarint(buf, {count}, at)",
-            ]
+            lines += [f"    {line}" for line in _uvarint(count)]
     for pool in present:
         if pool == TEXT:
-            lines += [f"t, at, budget = read_texts(m, at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
+            lines += [f"t, at, budget = read_texts(view(buf), at, w{pool}, budget)", f"if len(t) != w{pool}:", BAD]
             continue
         if pool == 0:
             lines += ["e = at + w0", f"{POOL_NAMES[0]} = buf[at:e]", "at = e"]
             continue
         lines += [
             f"e = at + w{pool} * {POOL_SIZES[pool]}",
-            f"{POOL_NAMES[pool]} = m[at:e].cast('{POOL_FORMATS[pool]}')",
+            f"{POOL_NAMES[pool]} = numbers_of('{POOL_FORMATS[pool]}', buf[at:e])",
             "at = e",
         ]
     entries = [f"s{number}" for number in range(out.bodies)]
     for entry in entries:
-        lines += [
-            f"{entry} = buf[at]",
-            "at += 1",
-            f"if {entry} > 127:",
-            f"    {entry}, at = uvarint(buf, {entry}, at)",
-            f"if {entry} & 1:",
-            BAD,
-        ]
+        lines += [*_uvarint(entry), f"if {entry} & 1:", BAD]
     for entry in entries:
         lines += [f"{entry}, at = at, at + ({entry} >> 1)"]
     lines += [f"s{len(entries)} = at", "if at != size:", BAD]
@@ -122,10 +113,42 @@ def _head(out: ExactEmitter, texts: int) -> list[str]:
     return lines
 
 
+def _uvarint(name: str) -> list[str]:
+    """Read an unsigned LEB128 integer; one of two bytes is no call."""
+    return [
+        f"{name} = buf[at]",
+        "at += 1",
+        f"if {name} > 127:",
+        "    e = buf[at]",
+        "    if e < 128:",
+        f"        {name} += e - 1 << 7",
+        "        at += 1",
+        "    else:",
+        f"        {name}, at = uvarint(buf, {name}, at)",
+    ]
+
+
 def _check(out: ExactEmitter) -> list[str]:
     """Whether everything was there, nothing is left over, and the budget was enough."""
     wrong = [f"a{pool} != w{pool}" for pool in out.present]
     return [f"if {' or '.join([*wrong, 'budget < 0'])}:", BAD]
+
+
+def _paused(out: ExactEmitter, lines: list[str]) -> list[str]:
+    """The lines that make the value, with the collector paused where that is worth while."""
+    made = " + ".join(f"{n} * {count}" for n, count in out.made.items() if n != "1")
+    if not made:
+        return lines
+    return [
+        f"paused = {made} > {WORTH_PAUSING}",
+        "if paused:",
+        "    pause()",
+        "try:",
+        *[f"    {line}" for line in lines],
+        "finally:",
+        "    if paused:",
+        "        resume()",
+    ]
 
 
 def _emit_of(place: Place) -> Emit:
@@ -163,11 +186,12 @@ def _emit_sequences(out: Emitter, place: Place) -> list[Context]:
             return [total]
         frame = f"copies(k{number}, {lengths}), None"
     else:
-        emit_ints(out, place.column, lengths, place.n)
+        inline = node.tag in (Tag.LIST, Tag.TUPLE) and is_inline(out, place)
+        emit_ints(out, place.column, lengths, place.n, "" if inline else "list")
         out.opens.append(f"{total} = sum({lengths})")
         if node.hashes:
-            out.draw(f"{total} * {MEMBER}")
-        if node.tag in (Tag.LIST, Tag.TUPLE) and is_inline(out, place):
+            out.draw(total, MEMBER)
+        if inline:
             out.inline[f"v{number}"] = lambda: _slices(out, place)
             return [total]
         frame = f"{lengths}, None"
@@ -197,17 +221,13 @@ def _copies(out: Emitter, place: Place) -> Inline:
 def _slices(out: Emitter, place: Place) -> Inline:
     """The next items of all in each pass."""
     number = place.number
-    items, start, stop, length, part = (f"{name}_{number}" for name in ("all", "start", "stop", "length", "part"))
-    cut = f"{items}[{start}:{stop}]"
+    items, start, length = (f"{name}_{number}" for name in ("all", "start", "length"))
+    cut = f"{items}[{start}:({start} := {start} + {length})]"
     return Inline(
         [f"{items} = {out.columns(place)[0]}", f"{start} = 0"],
         {length: f"l{number}"},
-        [
-            f"{stop} = {start} + {length}",
-            f"{part} = {f'tuple({cut})' if place.node.tag == Tag.TUPLE else cut}",
-            f"{start} = {stop}",
-        ],
-        part,
+        [],
+        f"tuple({cut})" if place.node.tag == Tag.TUPLE else cut,
     )
 
 
@@ -217,7 +237,7 @@ def _emit_single_through(out: ExactEmitter, place: Place) -> list[Context]:
     own = out.bound(place.node)
     _single_length(out, place)
     if place.node.hashes:
-        out.draw(f"n{number} * {ENTRY if isinstance(place.node, Maps) else MEMBER}")
+        out.draw(f"n{number}", ENTRY if isinstance(place.node, Maps) else MEMBER)
     out.needs_builder = True
     out.closes.append(lambda: [f"v{number} = {own}.close(b, 1, ([n{number}], None), [{each(out.columns(place))}])[0]"])
     return [f"n{number}"] * place.node.children
@@ -235,7 +255,8 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if not place.node.single:
         lengths, total = f"l{number}", f"n{number}"
         emit_ints(out, place.column, lengths, place.n)
-        out.opens += [f"{total} = sum({lengths})", f"budget -= {total} * {ENTRY}"]
+        out.opens.append(f"{total} = sum({lengths})")
+        out.draw(total, ENTRY)
         out.closes.append(
             lambda: [f"v{number} = {own}.close(b, {place.n}, ({lengths}, None), [{each(out.columns(place))}])"]
         )
@@ -243,7 +264,7 @@ def _emit_map(out: Emitter, place: Place) -> list[Context]:
     if place.node.tag != Tag.DICT:
         return _emit_single_through(out, place)
     _single_length(out, place)
-    out.draw(f"n{number} * {ENTRY}")
+    out.draw(f"n{number}", ENTRY)
     out.closes.append(
         lambda: [
             f"if n{number} < {MANY_KEYS}:",

@@ -7,7 +7,8 @@ disappointed too often is dropped, so that no payload can make reading cost much
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import repeat, starmap
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from npser.blocks.cursor import Cursor
@@ -18,7 +19,7 @@ from npser.shapes.emitter import SIGNATURE
 from npser.shapes.exact import exact_source
 from npser.shapes.exactcolumns import NotExactError
 from npser.shapes.generated import bind, compile_maker, may_bind
-from npser.shapes.hot import PAUSED_BYTES, UNREAD
+from npser.shapes.hot import UNREAD
 from npser.shapes.leaves import count_codes
 from npser.shapes.node import Builder
 from npser.shapes.patterns import count_patterns
@@ -45,7 +46,10 @@ MAX_EXACT = 4
 """Exact readers a shape may have."""
 
 MAX_COUNTED = 16
-"""Mixtures of columns that are counted a shape."""
+"""Mixtures of columns that are counted a shape, and mixtures of all slots that are remembered."""
+
+MAX_MIXTURE = 512
+"""Slots of a mixture that is remembered: layouts of numbers take memory."""
 
 PATIENCE = 8
 """So often an exact reader may be disappointed; then it has to be right four times out of five."""
@@ -56,40 +60,37 @@ _NEVER = -1
 _MASKS: Final = [bytes((mask,)) for mask in range(256)]
 
 
-class ExactReader:
-    """A generated function for one mixture of columns, and how it does."""
+Mixture = tuple[bytes, Struct, bytes]
+"""Of a payload: the kinds of its single leaves, the layout of the numbers among them, and what an exact reader is found
+by, but for the pools that are there."""
 
-    __slots__ = ("_build", "_failures", "_hits", "generated")
+
+class ExactReader:
+    """A generated function for one mixture of columns, and how it does.
+
+    Attributes
+    ----------
+    generated : Generated
+        Its source.
+    build : callable
+        Gives the value out of the payload, where its pools begin, its size, the policy, the kinds of its single leaves,
+        the numbers among them, and the budget.
+    hits, failures : int
+        How often it was right, and how often it was not.
+    """
+
+    __slots__ = ("build", "failures", "generated", "hits")
 
     def __init__(self, generated: Generated, build: Callable[..., Any]) -> None:
         self.generated = generated
-        self._build = build
-        self._hits = 0
-        self._failures = 0
-
-    def run(
-        self, buf: bytes, at: int, size: int, policy: Policy, kinds: bytes, numbers: tuple[Any, ...], budget: int
-    ) -> Any:
-        """The value of a payload whose pools begin at `at` + 1, or `UNREAD`."""
-        try:
-            if size < PAUSED_BYTES:
-                value = self._build(buf, at + 1, size, policy, kinds, numbers, budget)
-            else:
-                pause()
-                try:
-                    value = self._build(buf, at + 1, size, policy, kinds, numbers, budget)
-                finally:
-                    resume()
-        except Exception:  # the usual way tells
-            self._failures += 1
-            return UNREAD
-        self._hits += 1
-        return value
+        self.build = build
+        self.hits = 0
+        self.failures = 0
 
     @property
     def disappoints(self) -> bool:
         """Whether it fails too often to be worth the attempt."""
-        return self._failures > PATIENCE and self._failures * 4 > self._hits
+        return self.failures > PATIENCE and self.failures * 4 > self.hits
 
 
 def read_exact(program: Program, buf: bytes, pos: int, size: int, policy: Policy, budget: int) -> Any:
@@ -107,23 +108,39 @@ def read_exact(program: Program, buf: bytes, pos: int, size: int, policy: Policy
     """
     if size > EXACT_BYTES:
         return UNREAD
-    first = pos + program.singles
-    start = first + program.columns
+    start = pos + program.singles + program.columns
     if start >= size:
         return UNREAD
-    kinds = buf[pos:first]
-    layout = form_of(kinds)
+    mixture = buf[pos:start]
+    known = program.mixtures.get(mixture)
+    if known is None:
+        known = _meet_mixture(program, mixture)
+    kinds, layout, key = known
     at = start + layout.size
     if at >= size:
         return UNREAD
-    key = kinds.translate(SIGNATURE) + buf[first:start] + _MASKS[buf[at]]
+    key += _MASKS[buf[at]]
     reader = program.exact.get(key)
     if type(reader) is not ExactReader:
         return UNREAD
-    value = reader.run(buf, at, size, policy, kinds, layout.unpack_from(buf, start), budget)
-    if value is UNREAD and reader.disappoints:
-        program.exact[key] = _NEVER
+    try:
+        value = reader.build(buf, at + 1, size, policy, kinds, layout.unpack_from(buf, start), budget)
+    except Exception:  # the usual way tells
+        reader.failures += 1
+        if reader.disappoints:
+            program.exact[key] = _NEVER
+        return UNREAD
+    reader.hits += 1
     return value
+
+
+def _meet_mixture(program: Program, mixture: bytes) -> Mixture:
+    """What is the same in all payloads whose slots are of these kinds, remembered for the next time."""
+    kinds, columns = mixture[: program.singles], mixture[program.singles :]
+    met = kinds, form_of(kinds), kinds.translate(SIGNATURE) + columns
+    if len(program.mixtures) < MAX_COUNTED and len(mixture) <= MAX_MIXTURE:
+        program.mixtures[mixture] = met
+    return met
 
 
 def meet_exact(program: Program, shapes: ShapeCache, buf: memoryview, pos: int, size: int) -> None:
@@ -174,7 +191,9 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "zip": zip,
             "repeat": repeat,
             "bad": cutting.NotAsExpected,
+            "bools": cutting.BOOLS,
             "bools_of": cutting.bools_of,
+            "both": cutting.BITS,
             "builder": Builder,
             "copies": Copies,
             "count_codes": count_codes,
@@ -185,10 +204,15 @@ def _compile(program: Program, signature: bytes, columns: bytes, mask: int) -> E
             "decimals_of": cutting.decimals_of,
             "frame_of": cutting.frame_of,
             "none": cutting.NO_NUMBERS,
+            "numbers_of": cutting.numbers_of,
             "other_cells": cutting.other_cells,
+            "pause": pause,
             "program": program,
             "read_span": cutting.read_span,
             "read_texts": cutting.read_texts,
+            "resume": resume,
+            "scales": cutting.SCALES,
+            "starmap": starmap,
             "uvarint": cutting.uvarint,
             "view": memoryview,
         },

@@ -9,6 +9,7 @@ all. Whatever goes wrong in here is thrown away: the loops run again and say wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat, starmap
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
@@ -211,6 +212,8 @@ def compile_reader(program: Program, signature: bytes) -> Reader | None:
         generated,
         {
             "int": int,
+            "repeat": repeat,
+            "starmap": starmap,
             "zip": zip,
             "list": list,
             "tuple": tuple,

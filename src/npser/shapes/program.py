@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from npser.shapes.exactreader import ExactReader
+    from npser.shapes.exactreader import ExactReader, Mixture
     from npser.shapes.hot import Reader
     from npser.shapes.node import Node
     from npser.shapes.outline import Outline
@@ -44,6 +44,8 @@ class Program:
         The functions that read it, once it was met often enough, by signature; see `hot`.
     exact : dict of bytes to ExactReader or int
         The functions for one mixture of columns each, or how often a mixture was met; see `exactreader`.
+    mixtures : dict of bytes to Mixture
+        What the kinds of all slots say, so that it is found out once.
     chains : bool
         Whether containers that are freed by recursion may hold one another in a chain of any length; see `chains`.
     ordered : bool
@@ -58,6 +60,7 @@ class Program:
         "dense",
         "exact",
         "meetings",
+        "mixtures",
         "ordered",
         "outline",
         "preserve",
@@ -91,6 +94,7 @@ class Program:
         self.meetings: dict[bytes, int] = {}
         self.readers: dict[bytes, Reader] = {}
         self.exact: dict[bytes, ExactReader | int] = {}
+        self.mixtures: dict[bytes, Mixture] = {}
         self.preserve = preserve
         self.references = references
         self.chains = chains
