@@ -142,6 +142,20 @@ def test_a_value_takes_what_its_bytes_allow(sort: str) -> None:
             assert difference(value, back) is None
 
 
+@pytest.mark.parametrize("megabytes", [0.5, 1, 1.5, 1.9])
+def test_many_arrays_of_a_few_bytes_take_no_more_than_themselves(megabytes: float) -> None:
+    n = int(megabytes * (1 << 17))
+    payload = npser.dumps([np.full(n, at) for at in range(int(15 / megabytes))])
+    npser.loads(payload)
+    tracemalloc.start()
+    try:
+        npser.loads(payload)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 16_000_000 + 64 * len(payload)
+
+
 @pytest.mark.parametrize("sort", ["lists", "dicts of 7", "texts", "sets", "deques", "objects", "steps"])
 def test_padding_is_what_is_lacking(sort: str) -> None:
     data = npser.dumps([SORTS[sort](i) for i in range(4 * N)])

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from npser.blocks.pages import LARGE_PAGE, LEAST, empty
+from npser.blocks.pages import LARGE_PAGE, empty
 
 SIZES = [
-    0, 1, 4096, LEAST - 8, LEAST, LEAST + 8, LARGE_PAGE - 8, LARGE_PAGE, LARGE_PAGE + 8, LARGE_PAGE * 3 // 2 - 8, LARGE_PAGE * 3 // 2,
+    0, 1, 4096, LARGE_PAGE - 8, LARGE_PAGE, LARGE_PAGE + 8, LARGE_PAGE * 3 // 2 - 8, LARGE_PAGE * 3 // 2,
     2 * LARGE_PAGE - 8, 2 * LARGE_PAGE, 5 * LARGE_PAGE + 1000,
 ]  # fmt: skip
 

@@ -4,7 +4,7 @@ Strategy: to touch a page of 4 kB for the first time takes 1 to 2 us, as long as
 page of 2 MB takes 100 us, a fifth of that for a byte. numpy asks Linux for large pages where an array has 4 MB or more,
 but a large page begins at a multiple of its size, so what lies before the first and behind the last is made of small
 ones: up to a thousand of them. So a little more is asked for, and the array begins with a page. What is not touched
-takes no memory. Half a page is a large one, too; a rest of less than a quarter is of small ones, which take less time.
+takes no memory. A rest of less than half a page is of small pages, as it would waste more than that.
 """
 
 from __future__ import annotations
@@ -15,19 +15,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAST", "empty"]
+__all__ = ["LARGE_PAGE", "empty"]
 
 LARGE_PAGE: Final = 1 << 21
 """Bytes of a large page of x86-64, and of ARM with small ones of 4 kB."""
 
 ASKED = 1 << 22
 """From so many bytes on, numpy asks for large pages."""
-
-LEAST: Final = LARGE_PAGE // 2
-"""Bytes of the least array that is worth a large page."""
-
-LEAST_REST = LARGE_PAGE // 4
-"""The same for what is behind the last whole page."""
 
 LINE = 64
 
@@ -40,10 +34,10 @@ def empty(count: int, dtype: Any) -> NDArray[Any]:
     """
     kind = np.dtype(dtype)
     nbytes = count * kind.itemsize
-    if nbytes < LEAST or sys.platform != "linux":
+    if nbytes < LARGE_PAGE or sys.platform != "linux":
         return np.empty(count, kind)
     rest = nbytes % LARGE_PAGE
-    wasteful = rest < LEAST_REST
+    wasteful = rest < LARGE_PAGE // 2
     whole = nbytes - rest if wasteful else nbytes - rest + LARGE_PAGE
     memory = np.empty(max(whole + LARGE_PAGE, ASKED), "u1")
     start = -memory.__array_interface__["data"][0] % LARGE_PAGE

@@ -26,7 +26,7 @@ from npser.blocks.choose import write_bits, write_floats, write_ints
 from npser.blocks.filling import fill_floats, fill_ints
 from npser.blocks.floats import read_floats
 from npser.blocks.ints import read_compact_ints, read_ints
-from npser.blocks.pages import LEAST, empty
+from npser.blocks.pages import LARGE_PAGE, empty
 from npser.blocks.sink import Sink
 from npser.columns.copies import read_copied_text, write_copied_text
 from npser.columns.rawitems import find_flaw, settled
@@ -232,7 +232,7 @@ def _read_form(cursor: Cursor, base: int, dtype: Dtype, count: int, form: int) -
         return _read_raw(cursor, base, dtype, count)
     _check_form(cursor, dtype, count, form)
     cursor.expand(count * dtype.itemsize // CELL)
-    fill = _FILLS.get(form) if count * dtype.itemsize >= LEAST and _is_paid(cursor, count) else None
+    fill = _FILLS.get(form) if count * dtype.itemsize >= LARGE_PAGE and _is_paid(cursor, count) else None
     if fill is None:
         return _BLOCKS[form](cursor, dtype, count)
     out: Array = empty(count, dtype)

@@ -20,7 +20,7 @@ import numpy as np
 from npser.blocks.bits import read_bit_list
 from npser.blocks.choose import write_bits, write_ints
 from npser.blocks.ints import read_int_list
-from npser.blocks.pages import LEAST, empty
+from npser.blocks.pages import LARGE_PAGE, empty
 from npser.columns.arraydata import read_data, read_part, read_strings, write_data, write_strings
 from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.columns.rawitems import find_flaw
@@ -187,7 +187,7 @@ class Cutter(NamedTuple):
 
 def _fresh(form: Form, raw: Buffer, offset: int) -> Array:
     if isinstance(raw, np.ndarray) and raw.size == form.size and form.order == "C":
-        if raw.nbytes >= LEAST:  # all of a new array: it only lacks its shape
+        if raw.nbytes >= LARGE_PAGE:  # all of a new array: it only lacks its shape
             return raw.reshape(form.shape)
         if raw.flags.owndata:
             raw.resize(form.shape, refcheck=False)
@@ -202,7 +202,7 @@ def _fresh(form: Form, raw: Buffer, offset: int) -> Array:
 
 
 def _copy(array: Array, order: Order) -> Array:
-    if array.nbytes < LEAST:
+    if array.nbytes < LARGE_PAGE:
         return array.copy(order)
     out: Array = empty(array.size, array.dtype).reshape(array.shape, order=order)
     out[...] = array
