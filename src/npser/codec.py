@@ -64,17 +64,11 @@ def check_order(order: Order, wire: Wire, identity: Identity) -> None:
         raise ValueError("canonical payloads keep no identity: leave out either order= or identity=")
 
 
-_NO_CLASSES: Final[dict[tuple[str, str, str], Policy]] = {
-    (numbers, tables, copy): Policy(NO_CLASSES, numbers, tables, copy)
-    for numbers in get_args(Numbers)
-    for tables in get_args(Tables)
-    for copy in get_args(Copies)
+_POLICIES: Final[dict[tuple[str, ...], Policy]] = {
+    options: Policy(NO_CLASSES, *options)
+    for options in product(*map(get_args, (Numbers, Tables, Copies, Unknown, ExtraFields, Strings)))
 }
-
-_USUAL: Final = {(*options, "placeholder", "drop", "text"): policy for options, policy in _NO_CLASSES.items()}
-"""By all the options of `loads` but the classes: what most calls have, found in one look."""
-
-_OTHERS: Final = frozenset(product(get_args(Unknown), get_args(ExtraFields), get_args(Strings)))
+"""All that there are without classes, so that most calls find theirs in one look."""
 
 
 def make_policy(
@@ -87,26 +81,20 @@ def make_policy(
     strings: Strings = "text",
 ) -> Policy:
     """The options of `loads` as one value, checked."""
+    options = (numbers, tables, copy, unknown, extra_fields, strings)
     try:
-        policy = _NO_CLASSES.get((numbers, tables, copy))
+        policy = _POLICIES.get(options)
     except TypeError:  # one of them cannot be hashed
         policy = None
     if policy is None:
         one_of("numbers", numbers, get_args(Numbers))
         one_of("tables", tables, get_args(Tables))
         one_of("copy", copy, get_args(Copies))
-        raise AssertionError  # one of the three has raised
-    if not classes and unknown == "placeholder" and extra_fields == "drop" and strings == "text":
-        return policy
-    try:
-        known = (unknown, extra_fields, strings) in _OTHERS
-    except TypeError:
-        known = False
-    if not known:
         one_of("strings", strings, get_args(Strings))
         one_of("unknown", unknown, get_args(Unknown))
         one_of("extra_fields", extra_fields, get_args(ExtraFields))
-    return Policy(Allow(classes), numbers, tables, copy, unknown, extra_fields, strings)
+        raise AssertionError  # one of them has raised
+    return Policy(Allow(classes), *options) if classes else policy
 
 
 def dumps(
@@ -219,11 +207,7 @@ def loads(
     >>> loads(dumps([{"id": 1, "x": 0.5}, {"id": 2, "x": 1.5}]), tables="columns", numbers="array")
     {'id': array([1, 2]), 'x': array([0.5, 1.5])}
     """
-    try:
-        policy = None if classes else _USUAL.get((numbers, tables, copy, unknown, extra_fields, strings))
-    except TypeError:  # one of them cannot be hashed
-        policy = None
-    policy = policy or make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
+    policy = make_policy(classes, numbers, tables, copy, unknown, extra_fields, strings)
     return decode_wire(data, policy, limits) if select is None else read(data, policy, limits, select)
 
 
