@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npser.blocks.cursor import Cursor
-from npser.blocks.packing import HALF, PLAIN, check_packed, pack_bits, unpack_bits, unpack_piece
+from npser.blocks.packing import PLAIN, check_packed, pack_bits, unpack_bits, unpack_piece
 from npser.blocks.scratch import CHUNK, WORD, Scratch
 from npser.blocks.shared_ints import ramp_list, to_list
 from npser.blocks.sink import Sink
@@ -157,28 +157,20 @@ def write_frame(sink: Sink, values: I64, base: int, width: int) -> None:
 
 
 def _frame(cursor: Cursor, n: int) -> tuple[int, int, memoryview]:
-    """Base, width and packed offsets."""
+    """Base, width and packed offsets, which `check_packed` has seen."""
     base, width = cursor.svarint(), cursor.u8()
     if width > 64:
         cursor.pos -= 1
         raise cursor.fail(f"a frame of {width} bits")
     if not width:
         cursor.expand(n)
-    return base, width, cursor.take((n * width + 7) >> 3)
-
-
-def _offsets(
-    cursor: Cursor,
-    packed: memoryview,
-    n: int,
-    width: int,
-    narrow: np.dtype[np.unsignedinteger] = HALF,
-) -> NDArray[np.unsignedinteger]:
+    packed = cursor.take((n * width + 7) >> 3)
     try:
-        return unpack_bits(packed, n, width, narrow)
+        check_packed(packed, n, width)
     except DecodeError as error:
         error.pos = cursor.pos - 1
         raise
+    return base, width, packed
 
 
 def read_frame(cursor: Cursor, n: int, depth: int) -> I64:
@@ -186,7 +178,7 @@ def read_frame(cursor: Cursor, n: int, depth: int) -> I64:
     base, width, packed = _frame(cursor, n)
     if not width:
         return np.full(n, base, INT64)
-    offsets = _offsets(cursor, packed, n, width, WORD)
+    offsets = unpack_bits(packed, n, width, WORD)
     out = offsets.astype(WORD, copy=offsets.itemsize < WORD.itemsize or width in PLAIN)  # a view is never given away
     if base:
         out += _unsigned(base)
@@ -210,11 +202,6 @@ def frame_pieces(cursor: Cursor, n: int, depth: int) -> Iterator[NDArray[np.inte
     All must be taken before the cursor is used again.
     """
     base, width, packed = _frame(cursor, n)
-    try:
-        check_packed(packed, n, width)
-    except DecodeError as error:
-        error.pos = cursor.pos - 1
-        raise
     scratch = Scratch.borrow()
     try:
         for at in range(0, n, CHUNK):
@@ -250,25 +237,25 @@ def read_frame_list(cursor: Cursor, n: int, depth: int) -> list[int]:
     if not width:
         return [base] * n
     if n <= TINY:
-        return _tiny_frame(cursor, base, width, packed, n)
+        return _tiny_frame(base, width, packed, n)
     if width == 8 and not base:
         return packed.tolist()
     bounds = base, base + (1 << width) - 1
-    return to_list(_compact(_offsets(cursor, packed, n, width), base, width), bounds)
+    return to_list(_compact(unpack_bits(packed, n, width), base, width), bounds)
 
 
 def read_frame_cells(cursor: Cursor, n: int) -> Iterable[int]:
     """-> n ints that can be iterated once."""
     base, width, packed = _frame(cursor, n)
-    return Stretches(_frame_lists(cursor, base, width, packed, n)) if width else repeat(base, n)
+    return Stretches(_frame_lists(base, width, packed, n)) if width else repeat(base, n)
 
 
-def _frame_lists(cursor: Cursor, base: int, width: int, packed: memoryview, n: int) -> Iterator[list[int]]:
+def _frame_lists(base: int, width: int, packed: memoryview, n: int) -> Iterator[list[int]]:
     bounds = base, base + (1 << width) - 1
     for at in range(0, n, STRETCH):
         count, start = min(STRETCH, n - at), at * width >> 3
         part = packed[start : start + ((count * width + 7) >> 3)]
-        yield to_list(_compact(_offsets(cursor, part, count, width), base, width), bounds)
+        yield to_list(_compact(unpack_bits(part, count, width), base, width), bounds)
 
 
 def read_compact_frame(cursor: Cursor, n: int, depth: int) -> NDArray[np.int32] | I64:
@@ -276,7 +263,7 @@ def read_compact_frame(cursor: Cursor, n: int, depth: int) -> NDArray[np.int32] 
     base, width, packed = _frame(cursor, n)
     if not width:
         return np.full(n, base, INT64)
-    compact = _compact(_offsets(cursor, packed, n, width), base, width)
+    compact = _compact(unpack_bits(packed, n, width), base, width)
     return compact if compact.flags.writeable else compact.copy()
 
 
@@ -289,14 +276,12 @@ def _compact(offsets: NDArray[np.unsignedinteger], base: int, width: int) -> NDA
     return (words + _unsigned(base) if base else words).view(INT64)
 
 
-def _tiny_frame(cursor: Cursor, base: int, width: int, packed: memoryview, n: int) -> list[int]:
+def _tiny_frame(base: int, width: int, packed: memoryview, n: int) -> list[int]:
     plain = _TINY_PLAIN.get(width)
     if plain is not None:
         items = list(plain[n](packed))
     else:
         bits, mask = int.from_bytes(packed, "little"), (1 << width) - 1
-        if bits >> n * width:
-            raise DecodeError("a padding bit after the last packed value is set", pos=cursor.pos - 1)
         items = [bits >> at & mask for at in range(0, n * width, width)]
     if base:
         items = [base + item for item in items]
