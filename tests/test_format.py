@@ -25,7 +25,7 @@ import npser
 from golden.corpus import NEEDS
 from golden.demo import CLASSES, evaluate
 from golden.trace import ENUMS, EVERY_CODE, lead_of, name_of, tracing
-from npser.blocks import binary, bits, floats, ints, text
+from npser.blocks import binary, bits, floats, ints, radix, text
 from npser.blocks.choose import write_bytes, write_floats, write_ints, write_text
 from npser.blocks.choose.stems import find_stem
 from npser.blocks.cursor import Cursor
@@ -192,7 +192,7 @@ def make_split(sink: Sink, values: list[str], cursor: Cursor) -> None:
 
 def make_radix(sink: Sink, values: list[str], _cursor: Cursor) -> None:
     distinct, codes = number_items(values)
-    text.write_radix(sink, distinct, codes.astype("<u1"), write_text)
+    radix.write_radix(sink, distinct, codes.astype("<u1"), write_text)
 
 
 MAKERS: Final[dict[str, Maker]] = {

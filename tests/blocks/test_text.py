@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.checks import EDGES, HUGE, check_garbage, check_read, written
-from npser.blocks import text
+from npser.blocks import radix, text
 from npser.blocks.choose import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING
@@ -230,9 +230,9 @@ def test_long_items_are_found_one_by_one(n, separator):
 
 
 def test_digits_of_a_word():
-    assert len(text.DIGITS) == 257
+    assert len(radix.DIGITS) == 257
     for base in range(2, 257):
-        assert base ** text.DIGITS[base] <= 65536 < base ** (text.DIGITS[base] + 1)
+        assert base ** radix.DIGITS[base] <= 65536 < base ** (radix.DIGITS[base] + 1)
 
 
 def words(*values: int) -> bytes:
@@ -245,7 +245,7 @@ def radix_head(base: int) -> bytes:
 
 def radix_block(base: int, codes: np.ndarray) -> bytes:
     distinct = list(map(str, range(base)))
-    return written(lambda sink: text.write_radix(sink, distinct, codes, lambda s, v: s.out.extend(split_block(v))))
+    return written(lambda sink: radix.write_radix(sink, distinct, codes, lambda s, v: s.out.extend(split_block(v))))
 
 
 @pytest.mark.parametrize("base", [2, 3, 4, 5, 6, 9, 16, 17, 40, 41, 255, 256])
@@ -253,7 +253,7 @@ def radix_block(base: int, codes: np.ndarray) -> bytes:
 def test_radix(base, n):
     codes = np.random.default_rng(n).integers(0, base, n).astype("<u1")
     data = radix_block(base, codes)
-    assert len(data) == len(radix_head(base)) + 2 * -(-n // text.DIGITS[base])
+    assert len(data) == len(radix_head(base)) + 2 * -(-n // radix.DIGITS[base])
     check_read(read_text, data, n, list(map(str, codes)))
     top = radix_block(base, np.full(n, base - 1, "<u1"))
     check_read(read_text, top, n, [str(base - 1)] * n)

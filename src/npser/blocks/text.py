@@ -29,7 +29,7 @@ from npser.blocks.binary import (
 )
 from npser.blocks.cursor import Cursor
 from npser.blocks.ints import MAX_NESTING, read_int_cells, read_ints
-from npser.blocks.radix import DIGITS, look_up_digits, read_base, read_words, write_radix
+from npser.blocks.radix import look_up_digits, read_base, read_words
 from npser.blocks.sink import Sink
 from npser.blocks.stretches import LONG, Stretches, evenly
 from npser.errors import DecodeError
@@ -37,7 +37,6 @@ from npser.tags import TextCode
 from npser.weights import TEXT_ITEM
 
 __all__ = [
-    "DIGITS",
     "READERS",
     "SEPARATORS",
     "begin_split",
@@ -46,7 +45,6 @@ __all__ = [
     "read_text_cells",
     "write_dict",
     "write_lengths",
-    "write_radix",
     "write_split",
     "write_stem",
     "write_wtf8",

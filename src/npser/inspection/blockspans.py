@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from npser.blocks.ints import MAX_NESTING
-from npser.blocks.text import DIGITS
+from npser.blocks.radix import DIGITS
 from npser.inspection.intchunks import coded_total, int_chunks, total
 from npser.inspection.textsizes import byte_sizes, radix_chunks, text_sizes
 from npser.tags import BitCode, BytesCode, FloatCode, IntCode, TextCode

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.blocks.text import DIGITS
+from npser.blocks.radix import DIGITS
 from npser.errors import DecodeError
 from npser.inspection.intchunks import int_chunks
 from npser.tags import BytesCode, TextCode

@@ -24,6 +24,7 @@ from npser.blocks import binary, text
 from npser.blocks.choose import costs
 from npser.blocks.choose.ints import write_ints
 from npser.blocks.choose.stems import find_stem
+from npser.blocks.radix import write_radix
 from npser.blocks.sink import Sink
 
 __all__ = ["REPEATED", "begin_text", "dict_costs", "sample", "write_bytes", "write_numbered_text", "write_text"]
@@ -140,7 +141,7 @@ def _write_distinct(sink: Sink, values: list[str]) -> None:
 def _write_coded(sink: Sink, distinct: list[str], codes: Codes) -> None:
     """d strings and (n,) codes: as digits, or as integers."""
     if _radix_pays(len(distinct), codes):
-        text.write_radix(sink, distinct, codes, _write_distinct)
+        write_radix(sink, distinct, codes, _write_distinct)
     else:
         text.write_dict(sink, distinct, codes.astype("<i8"), _write_distinct, write_ints)
 
