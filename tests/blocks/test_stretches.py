@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,36 +25,39 @@ from npser.tags import Kind
 from same import same
 
 N = LONG + STRETCH + 5
-DICE = random.Random(5)
+Value = Callable[[random.Random, int], Any]
 
-
-def column(of: Any) -> list[Any]:
-    return [of(at) for at in range(N)]
-
-
-COLUMNS: dict[str, list[Any]] = {
-    **{f"ints of {bits} bits": column(lambda _, bits=bits: DICE.getrandbits(bits)) for bits in (1, 3, 8, 12, 16, 21, 33, 63)},
-    "ints from a base": column(lambda _: DICE.randrange(-500, 3000)),
-    "ints far below zero": column(lambda _: DICE.randrange(-(1 << 63), -(1 << 63) + 100)),
-    "one int": column(lambda _: 7),
-    "a range": column(lambda at: 3 * at - 7),
-    "runs": column(lambda at: at // 100 * 37 % 5000),
-    "sorted": sorted(column(lambda _: DICE.randrange(10**6))),
-    "outliers": column(lambda at: 1 << 40 if at % 5000 == 0 else DICE.randrange(50)),
-    "few None": column(lambda at: None if at % 500 == 0 else DICE.randrange(9000)),
-    "many None": column(lambda _: None if DICE.random() < 0.4 else DICE.randrange(2000)),
-    "floats and None": column(lambda at: None if at % 3 == 0 else DICE.random()),
-    "texts and None": column(lambda at: None if at % 3 == 0 else DICE.choice("abc")),
-    "two texts": column(lambda _: DICE.choice(["no", "yes"])),
-    "forty texts": column(lambda _: f"category {DICE.randrange(40)}"),
-    "a thousand texts": column(lambda _: f"Ünicode {DICE.randrange(1000)}"),
-    "one text": column(lambda _: "same"),
-    "distinct texts": column(lambda at: f"{at * 7919:x}"),
-    "surrogates": column(lambda _: DICE.choice(["\ud800", "x"])),
-    "floats": column(lambda _: DICE.random()),
-    "bools": column(lambda _: DICE.random() < 0.5),
-    "ints and texts": column(lambda at: at if at % 2 else "odd"),
+BITS = (1, 3, 8, 12, 16, 21, 33, 63)
+VALUES: dict[str, Value] = {
+    **{f"ints of {bits} bits": lambda dice, _, bits=bits: dice.getrandbits(bits) for bits in BITS},  # type: ignore[misc]
+    "ints from a base": lambda dice, _: dice.randrange(-500, 3000),
+    "ints far below zero": lambda dice, _: dice.randrange(-(1 << 63), -(1 << 63) + 100),
+    "one int": lambda _, __: 7,
+    "a range": lambda _, at: 3 * at - 7,
+    "runs": lambda _, at: at // 100 * 37 % 5000,
+    "rising": lambda dice, at: 10 * at + dice.randrange(10),
+    "outliers": lambda dice, at: 1 << 40 if at % 5000 == 0 else dice.randrange(50),
+    "few None": lambda dice, at: None if at % 500 == 0 else dice.randrange(9000),
+    "many None": lambda dice, _: None if dice.random() < 0.4 else dice.randrange(2000),
+    "floats and None": lambda dice, at: None if at % 3 == 0 else dice.random(),
+    "texts and None": lambda dice, at: None if at % 3 == 0 else dice.choice("abc"),
+    "two texts": lambda dice, _: dice.choice(["no", "yes"]),
+    "forty texts": lambda dice, _: f"category {dice.randrange(40)}",
+    "a thousand texts": lambda dice, _: f"Ünicode {dice.randrange(1000)}",
+    "one text": lambda _, __: "same",
+    "distinct texts": lambda _, at: f"{at * 7919:x}",
+    "surrogates": lambda dice, _: dice.choice(["\ud800", "x"]),
+    "floats": lambda dice, _: dice.random(),
+    "bools": lambda dice, _: dice.random() < 0.5,
+    "ints and texts": lambda _, at: at if at % 2 else "odd",
 }
+
+
+@cache
+def column(name: str) -> list[Any]:
+    """N values, made when a test wants them."""
+    dice, value = random.Random(name), VALUES[name]
+    return [value(dice, at) for at in range(N)]
 
 
 @dataclass
@@ -61,10 +66,10 @@ class Pair:
     b: Any
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("n", [LONG - 1, LONG, N])
 def test_cells_are_the_values_of_the_list(name: str, n: int):
-    values = COLUMNS[name][:n]
+    values = column(name)[:n]
     sink = Sink()
     write_column(sink, values, set(map(type, values)))
     data, kind = memoryview(bytes(sink.out)), sink.out[0]
@@ -83,36 +88,40 @@ def test_cells_are_the_values_of_the_list(name: str, n: int):
 def test_long_columns_are_not_lists():
     for name in ("ints of 12 bits", "few None", "many None", "forty texts", "a thousand texts"):
         sink = Sink()
-        write_column(sink, COLUMNS[name], set(map(type, COLUMNS[name])))
+        write_column(sink, column(name), set(map(type, column(name))))
         cells = BODY_CELLS[sink.out[0]](Cursor(memoryview(bytes(sink.out)), 1), N)
         assert type(cells) is Stretches, name
 
 
-ROWS: dict[str, Any] = {
-    "dicts": [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)],
-    "one key": [{"a": value} for value in COLUMNS["ints of 12 bits"]],
-    "tuples": list(zip(COLUMNS["ints of 12 bits"], COLUMNS["few None"], COLUMNS["forty texts"], strict=True)),
-    "objects": [Pair(*row) for row in zip(COLUMNS["ints of 3 bits"], COLUMNS["two texts"], strict=True)],
-    "maps": dict(zip(COLUMNS["distinct texts"], COLUMNS["ints of 12 bits"], strict=True)),
-    "keys that vary": [{"a": value, "b": 1} if value else {"a": value} for value in COLUMNS["ints of 3 bits"]],
-    "within": {"rows": [{"a": a, "b": {"c": b}} for a, b in zip(COLUMNS["runs"], COLUMNS["few None"], strict=True)]},
+def zipped(*names: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*map(column, names), strict=True)
+
+
+ROWS: dict[str, Callable[[], Any]] = {
+    "dicts": lambda: [dict(zip(VALUES, row, strict=True)) for row in zipped(*VALUES)],
+    "one key": lambda: [{"a": value} for value in column("ints of 12 bits")],
+    "tuples": lambda: list(zipped("ints of 12 bits", "few None", "forty texts")),
+    "objects": lambda: [Pair(*row) for row in zipped("ints of 3 bits", "two texts")],
+    "maps": lambda: dict(zipped("distinct texts", "ints of 12 bits")),
+    "keys that vary": lambda: [{"a": value, "b": 1} if value else {"a": value} for value in column("ints of 3 bits")],
+    "within": lambda: {"rows": [{"a": a, "b": {"c": b}} for a, b in zipped("runs", "few None")]},
 }
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_come_back(name: str):
-    value = ROWS[name]
+    value = ROWS[name]()
     payload = npser.dumps(value)
     SHAPES.clear()
     for _ in range(2):  # out of the outline, then by the loops
         assert same(npser.loads(payload, classes=[Pair]), value)
     columns = npser.loads(payload, classes=[Pair], tables="columns")
     if name == "one key":
-        assert columns == {"a": COLUMNS["ints of 12 bits"]}
+        assert columns == {"a": column("ints of 12 bits")}
 
 
 def test_weighing_draws_what_reading_draws():
-    payload = npser.dumps(ROWS["dicts"])
+    payload = npser.dumps(ROWS["dicts"]())
     drawn = weigh(payload)
     limit = npser.Limits(items=drawn, expansion=0)
     assert len(npser.loads(payload, limits=limit)) == N
@@ -133,8 +142,9 @@ def test_damage_in_a_long_column_is_an_error_with_its_place():
             assert error.path is not None or error.pos is not None
             refused += 1
         payload[at] ^= 0x80
+    assert refused
     sink = Sink()
-    write_column(sink, COLUMNS["ints of 3 bits"], {int})
+    write_column(sink, column("ints of 3 bits"), {int})
     sink.out[-1] |= 0x80  # a bit behind the last value
     for reader in (read_int_list, read_int_cells):
         with pytest.raises(DecodeError, match="padding"):
@@ -143,7 +153,7 @@ def test_damage_in_a_long_column_is_an_error_with_its_place():
 
 def test_a_code_outside_of_the_dictionary_is_refused_before_the_first_cell():
     sink = Sink()
-    write_column(sink, COLUMNS["a thousand texts"], {str})
+    write_column(sink, column("a thousand texts"), {str})
     assert sink.out[0] == Kind.TEXT
     sink.out[-2:] = b"\xff\xff"
     for reader in (read_text, read_text_cells):
