@@ -7,19 +7,24 @@ of n items costs fixed + n * slope; the fit over the sizes is the last line, and
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter_ns
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npser.blocks import ints, shared_ints
+from npser.blocks import ints, shared_ints, stretches
 from npser.blocks.choose.ints import write_ints
 from npser.blocks.cursor import Cursor
 from npser.blocks.sink import Sink
-from npser.columns import absent, kinds, scalars
+from npser.columns import absent, kinds, numbers, scalars, temporal
+from npser.shapes.generated import build_rows
 
 SIZES = (17, 64, 256, 1024, 4096, 16384, 65536, 262144)
 I64 = NDArray[np.int64]
@@ -259,6 +264,53 @@ def sweep_shared() -> None:
         print(f"{n:12}" + "".join(f"{cell / n:8.2f}" for cell in row))
 
 
+def sweep_repeated() -> None:
+    """Dates and Decimals, one by one and once each: FEW_DATES, SAMPLED and REPEATED of `temporal` and `numbers`."""
+    print(f"\n{'n':>12}{'of each':>8}{'dates':>16}{'Decimals':>16}")
+    for n in (64, 256, 1024, 16384):
+        for share in (64, 16, 8, 4, 2, 1):
+            codes = [at * 7919 % (n // share) for at in range(n)]
+            days = [datetime.date.fromordinal(730_000 + code) for code in codes]
+            prices = [decimal.Decimal(code).scaleb(-2) for code in codes]
+            cells = one_by_one(temporal, temporal.write_dates, temporal.read_dates, days)
+            cells += one_by_one(numbers, numbers.write_decimals, numbers.read_decimals, prices)
+            print(f"{n:12}{share:8}" + "".join(f"{cell / n:8.1f}" for cell in cells))
+
+
+def one_by_one(module: Any, write: Callable[..., None], read: Callable[..., Any], values: list[Any]) -> list[float]:
+    """Nanoseconds to read them one by one, and as `module` does."""
+    sink, usual = Sink(), module.REPEATED
+    write(sink, values)
+    data = memoryview(bytes(sink.out))
+    row = []
+    for repeated in (1 << 40, usual):
+        module.REPEATED = repeated
+        row.append(best(lambda: read(Cursor(data, 1), len(values))))
+    return row
+
+
+def sweep_stretches() -> None:
+    """Rows out of columns, whole or a stretch at a time: STRETCH and LONG of `stretches`."""
+    build = build_rows(tuple(f"key {at}" for at in range(16)))
+
+    def in_stretches(columns: list[list[int]]) -> None:
+        rows: list[Any] = []
+        for part in stretches.side_by_side(columns, len(columns[0])):
+            rows += build(part)
+
+    steps = (256, 1024, 4096, 16384)
+    print(f"\n{'rows':>12}{'whole':>8}" + "".join(f"{step:8}" for step in steps) + "   ns a row")
+    for n in (4096, 16384, 65536, 262144):
+        columns = [below(12, n).tolist() for _ in range(16)]
+        gc.disable()  # as it is while many rows are made
+        row = [best(partial(build, columns), 0.5)]
+        for step in steps:
+            stretches.STRETCH = step
+            row.append(best(partial(in_stretches, columns), 0.5))
+        gc.enable()
+        print(f"{n:12}" + "".join(f"{cell / n:8.1f}" for cell in row))
+
+
 SWEEPS = (
     sweep_frames,
     sweep_bases,
@@ -272,6 +324,8 @@ SWEEPS = (
     sweep_proofs,
     sweep_none,
     sweep_shared,
+    sweep_repeated,
+    sweep_stretches,
 )
 
 

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 __all__ = ["ramp_cells", "ramp_list", "to_list", "to_objects"]
 
 LOW, END = -1024, 10_240
-"""The values of the table, which takes 450 kB; more of them would not stay in a processor's cache."""
+"""The values of the table, which takes 450 kB; more of them would not stay in a processor's cache;
+benchmarks/thresholds.py::sweep_shared, as for all that follows."""
 
 CACHED = range(-5, 257)
 """CPython has these, and finds them sooner."""
 
 MIN_TAKEN = 768
-"""Items from which a list is taken out of the table where its bounds are known;
-benchmarks/thresholds.py::sweep_shared."""
+"""Items from which a list is taken out of the table where its bounds are known."""
 
 MIN_LOOKED_AT = 2048
 """Items from which it pays to look for the bounds, if three of them are in the table."""

@@ -7,14 +7,14 @@ processor's cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final
 
 __all__ = ["LONG", "STRETCH", "Stretches", "evenly", "side_by_side"]
 
 STRETCH: Final = 1 << 12
-"""Cells of a stretch; a multiple of 8, so that each begins with a byte."""
+"""Cells of a stretch; a multiple of 8, so that each begins with a byte; benchmarks/thresholds.py::sweep_stretches."""
 
 LONG: Final = 1 << 16
 """Columns from this length on are cells in stretches; of shorter ones a list is no burden."""
@@ -67,8 +67,10 @@ def side_by_side(columns: Iterable[Iterable[Any]], n: int) -> Iterator[tuple[Ite
     return zip(*[_lists(column, n) for column in columns], strict=True)
 
 
-def _lists(column: Iterable[Any], n: int) -> Iterator[list[Any]]:
+def _lists(column: Iterable[Any], n: int) -> Iterator[Sequence[Any]]:
     if type(column) is Stretches:
         return column.lists
+    if type(column) is list or type(column) is range:
+        return (column[at : at + STRETCH] for at in range(0, n, STRETCH))
     cells = iter(column)
     return (list(islice(cells, STRETCH)) for _ in range(0, n, STRETCH))

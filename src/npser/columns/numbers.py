@@ -51,7 +51,8 @@ MAX_DIGITS = 308
 
 SAMPLED = 1024
 REPEATED = 2
-"""Decimals of one exponent are made once each where among the first ones fewer than one in so many is new."""
+"""Decimals of one exponent are made once each where at most one in so many of the first ones is new;
+benchmarks/thresholds.py::sweep_repeated."""
 
 MAX_COEFFICIENT_BITS = 1024  # 10**308 has 1024
 

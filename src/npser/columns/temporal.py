@@ -53,11 +53,11 @@ DAY: Final = 86_400_000_000
 MIN_MICROS: Final = (1 - EPOCH_ORDINAL) * DAY
 MAX_MICROS: Final = (MAX_ORDINAL + 1 - EPOCH_ORDINAL) * DAY - 1
 MAX_DAYS: Final = datetime.timedelta.max.days
-FEW_DATES: Final = 64
-"""So few are made one by one."""
+FEW_DATES: Final = 256
+"""Fewer are made one by one; benchmarks/thresholds.py::sweep_repeated."""
 
-REPEATED: Final = 2
-"""Dates of fewer days than one in so many of them are made once each: 7 ns a cell instead of 40."""
+REPEATED: Final = 8
+"""A column of dates makes each day of its span once, where the span has at most one in so many days of its length."""
 
 M8_DAYS: Final = 2**63 // DAY - 1
 """A timedelta within this many days fits one int64 of microseconds."""
