@@ -75,7 +75,7 @@ def _memory_body(found: dict[str, Any]) -> str:
     return (
         "Bytes that Python and numpy hold at the peak (tracemalloc), beside the finished value when decoding (at most "
         "1.4 times that), and the payload when encoding (at most 2.5 times that, and 16 MB; it is counted itself). "
-        "What pickle gives back has an object for each cell; npser's values share equal strings and small ints.\n\n"
+        "What pickle gives back has an object for each cell; npser's values share small ints and many strings.\n\n"
         + memory(found)
     )
 

@@ -220,7 +220,7 @@ class Parts:
             b = self.builder(node)
             parent: Any = self.nodes[node]
             rows = open_patterns(parent, b, self.n(node), parent.patterns)
-            return spread(b, [column], rows, [(0,) if edge in keys else () for keys in parent.patterns], 0)[0]
+            return spread(b, [column], rows, [(0,) if edge in keys else () for keys in parent.patterns], weight=0)[0]
 
         return self.ask(node, 0, read)
 
