@@ -49,7 +49,7 @@ __all__ = [
     "new_row_class",
 ]
 
-Fill = Callable[[Sequence[Any], Sequence[Sequence[Any]]], None]
+Fill = Callable[[Iterable[Any], Sequence[Iterable[Any]]], None]
 """Sets attributes of objects from one column an attribute."""
 
 MIN_SHARED = 7
@@ -231,7 +231,7 @@ def _store_item(name: str, thing: Any, value: Any) -> None:
 
 
 def _fill_by_loop(setters: Sequence[Callable[[Any, Any], None]]) -> Fill:
-    def fill(objects: Sequence[Any], columns: Sequence[Sequence[Any]]) -> None:
+    def fill(objects: Iterable[Any], columns: Sequence[Iterable[Any]]) -> None:
         for put, column in zip(setters, columns, strict=True):
             for thing, value in zip(objects, column, strict=True):
                 put(thing, value)

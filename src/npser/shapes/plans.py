@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from npser.blocks.stretches import LONG, side_by_side
 from npser.errors import DecodeError
 from npser.shapes.generated import Fill, columns_of, fill_dicts, fill_objects, fill_slots
 from npser.types.registry import ON_CHANGE, Registration, registration_of
@@ -60,7 +61,11 @@ class Plan(NamedTuple):
         """Set all fields of objects from one column a stored field."""
         if len(self.used) != len(columns):
             columns = [columns[index] for index in self.used]
-        self.fill(objects, columns)
+        if len(objects) < LONG:
+            self.fill(objects, columns)
+        else:
+            for things, *cells in side_by_side((objects, *columns), len(objects)):
+                self.fill(things, cells)
         if self.defaults:
             made = [[make() for _ in objects] for _, make in self.defaults]
             fill = plan_objects(type(objects[0]), tuple(name for name, _ in self.defaults), complete=True).fill
