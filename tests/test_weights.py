@@ -113,6 +113,19 @@ SORTS: Final[dict[str, Callable[[int], Any]]] = {
     "objects with slots": lambda i: Slotted(i % 2),
     "named tuples": lambda i: Pair(i % 2, None),
     "enums": lambda i: Colour(1 + i % 2),
+    "text scalars": lambda i: np.str_("ab"[i % 2]),
+    "empty text scalars": lambda _: np.str_(""),
+    "wide text scalars": lambda _: np.str_("😀"),
+    "different text scalars": lambda i: np.str_(i),
+    "byte scalars": lambda i: np.bytes_(b"ab"[i % 2 : i % 2 + 1]),
+    "empty byte scalars": lambda _: np.bytes_(b""),
+    "number scalars": lambda i: np.int64(i % 2),
+    "voids": lambda i: np.void(bytes(1 + i % 2)),
+    "voids of eight bytes": lambda _: np.void(bytes(8)),
+    "empty voids": lambda _: np.void(b""),
+    "structures": lambda i: np.array(i % 2, [("a", "i1")])[()],
+    "structures of two fields": lambda i: np.array((i % 2, i), [("a", "i1"), ("b", "<i8")])[()],
+    "empty structures": lambda _: np.zeros((), [])[()],
     "of two sorts": lambda i: {"a": 1} if i % 2 else [1],
 }
 """Name -> a value of the sort, which hardly differs from the others."""
@@ -254,5 +267,6 @@ def test_weights_are_those_of_the_text() -> None:
     for k in range(100):
         rule = 10 if not k else 24 if k < 6 else 34 if k == 6 else 12 + k if k < 30 else 5 * k
         assert weights.row_weight(k) == rule
+    assert f"| {', '.join(map(str, (weights.SCALARS['U'], weights.SCALARS['S'], weights.STRUCTURE, weights.SCALARS['V'])))} |" in section
     assert (weights.OBJECT, weights.VARIED, weights.ENTRY, weights.MEMBER) == (14, 4, 16, 8)
     assert (weights.SHAPE_BYTE, weights.SINGLE, set(weights.POOLED[:5]), weights.STEP, weights.TEXT_ITEM) == (6, 8, {6}, 5, 8)

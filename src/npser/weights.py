@@ -23,10 +23,12 @@ __all__ = [
     "NODES",
     "OBJECT",
     "POOLED",
+    "SCALARS",
     "SHAPE_BYTE",
     "SINGLE",
     "STEP",
     "STRING",
+    "STRUCTURE",
     "TEXT_ITEM",
     "VARIED",
     "row_weight",
@@ -80,6 +82,12 @@ KINDS: Final[dict[int, int]] = {
     Kind.SCALAR: 5,
 }
 """A leaf of each kind that has a body; for NULLABLE and MIXED what comes on top of the leaves inside."""
+
+SCALARS: Final[dict[str, int]] = {"U": 9, "S": 3, "V": 6}
+"""What comes on top for a numpy scalar whose dtype is of one of these kinds."""
+
+STRUCTURE: Final = 25
+"""The same for one that has fields, or could have them."""
 
 TEXT_ITEM: Final = 8
 """A string, or byte string, that is stored for itself, and not as the code of another one."""

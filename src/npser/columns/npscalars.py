@@ -23,6 +23,7 @@ from npser.columns.dtypes import dtype_bytes, read_dtype
 from npser.columns.rawitems import find_flaw, settled
 from npser.errors import EncodeError
 from npser.tags import Kind
+from npser.weights import SCALARS, STRUCTURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,13 @@ def _dtype_bytes(value: np.generic, item: int) -> bytes:
     return raw
 
 
+def _weight(dtype: Dtype) -> int:
+    """The cells of a scalar of this dtype beside those of any scalar."""
+    return STRUCTURE if dtype.names is not None else SCALARS.get(dtype.kind, 0)
+
+
 def _write_items(sink: Sink, values: list[Any]) -> None:
+    sink.expand(len(values) * _weight(values[0].dtype))
     if type(values[0]) is np.str_:
         write_copied_text(sink, list(map(str.__str__, values)))  # str() asks numpy, which drops NULs at the end
     elif type(values[0]) is np.bytes_:
@@ -116,6 +123,7 @@ def read_scalars(cursor: Cursor, n: int) -> list[Any]:
 
 
 def _read_items(cursor: Cursor, dtype: Dtype, k: int) -> list[Any]:
+    cursor.expand(k * _weight(dtype))
     if dtype == _TEXT:
         return list(map(np.str_, read_copied_text(cursor, k)))
     if dtype == _BYTES:
